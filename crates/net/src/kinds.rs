@@ -1,0 +1,321 @@
+//! Kinds: how a room of the experiment file describes itself.
+//!
+//! A *room* (`[queue]`) offers *kinds* (`drop_tail`, `red`); a kind has *parameters*. Each is written
+//! down once, where it is implemented, by [`kind!`](crate::kind) (the struct, its doc comments, units,
+//! defaults and ranges) and [`room!`](crate::room) (the list). The checks of the experiment file,
+//! `weft list`, `weft schema`, the reference pages and the text for an unknown name derive from these.
+//!
+//! Values cross the boundary as JSON in base units: times in picoseconds, rates in bits per second,
+//! sizes in bytes, capacities as `{"packets": n}` or `{"bytes": n}`.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::error::Fault;
+use crate::units::{Bytes, Capacity, Rate, Time};
+
+/// How a value is written in the experiment file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ValueType {
+    /// `"10 us"`.
+    Time,
+    /// `"100 Gbps"`.
+    Rate,
+    /// `"64 KiB"`.
+    Size,
+    /// `"100 packets"` or `"150 kB"`.
+    Capacity,
+    /// A whole number, at least zero.
+    Integer,
+    /// A real number.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// Free text: a name, a pattern.
+    Text,
+    /// The path of a file, relative to the experiment file.
+    File,
+    /// One of a few words.
+    Choice {
+        /// The words.
+        choices: Vec<&'static str>,
+    },
+    /// A table whose keys are the parameters of the record of that name.
+    Table {
+        /// Name of the record in the room `record`.
+        record: &'static str,
+    },
+    /// A list of one type.
+    List {
+        /// The type of every element.
+        of: Box<ValueType>,
+    },
+}
+
+/// One key of a kind.
+#[derive(Clone, Debug, Serialize)]
+pub struct Parameter {
+    /// The key.
+    pub name: &'static str,
+    /// What it means, from the doc comment.
+    pub doc: String,
+    /// How it is written.
+    pub value: ValueType,
+    /// May be left out, with no value taking its place.
+    pub optional: bool,
+    /// Must be given.
+    pub required: bool,
+    /// The value when it is left out, in base units; null if optional or required.
+    pub default: Value,
+    /// Smallest value allowed, in base units.
+    pub min: Option<f64>,
+    /// Largest value allowed, in base units.
+    pub max: Option<f64>,
+}
+
+/// A kind of a room: a queue discipline, a topology, a transport.
+#[derive(Clone, Debug, Serialize)]
+pub struct Kind {
+    /// The section of the experiment file; `record` for tables inside other kinds.
+    pub room: &'static str,
+    /// The value of `kind = "..."`.
+    pub name: &'static str,
+    /// What it is, from the doc comment; the first line is the summary.
+    pub doc: String,
+    /// The paper, RFC or standard.
+    pub source: &'static str,
+    /// Its keys.
+    pub parameters: Vec<Parameter>,
+    /// Named sets of defaults (`profile = "linux"`), in base units.
+    pub profiles: Vec<(&'static str, Map<String, Value>)>,
+}
+
+/// A Rust type that can be a parameter.
+pub trait ParameterType {
+    /// Whether `None` is allowed.
+    const OPTIONAL: bool = false;
+    /// How it is written in the file.
+    fn value_type() -> ValueType;
+}
+
+macro_rules! parameter_types {
+    ($($rust:ty => $variant:ident),* $(,)?) => {
+        $(impl ParameterType for $rust {
+            fn value_type() -> ValueType { ValueType::$variant }
+        })*
+    };
+}
+parameter_types! {
+    Time => Time, Rate => Rate, Bytes => Size, Capacity => Capacity,
+    u64 => Integer, u32 => Integer, f64 => Number, bool => Flag, String => Text,
+}
+
+/// The path of a file; the front makes it absolute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub struct FilePath(pub String);
+
+impl ParameterType for FilePath {
+    fn value_type() -> ValueType {
+        ValueType::File
+    }
+}
+
+impl<T: ParameterType> ParameterType for Option<T> {
+    const OPTIONAL: bool = true;
+    fn value_type() -> ValueType {
+        T::value_type()
+    }
+}
+
+impl<T: ParameterType> ParameterType for Vec<T> {
+    fn value_type() -> ValueType {
+        ValueType::List { of: Box::new(T::value_type()) }
+    }
+}
+
+/// What [`kind!`](crate::kind) gives every kind.
+pub trait Describe: Sized {
+    /// The kind's description of itself.
+    fn describe() -> Kind;
+    /// From a table in base units; missing keys take their defaults.
+    ///
+    /// # Errors
+    /// A [`Fault`] at `room.key` for an unknown key or a value of the wrong type.
+    fn from_table(table: &Map<String, Value>) -> Result<Self, Fault>;
+    /// The kind with all its defaults. Panics if a parameter must be given.
+    fn defaults() -> Self {
+        Self::from_table(&Map::new()).expect("every parameter has a default")
+    }
+}
+
+/// Fills defaults in and hands the table to serde: the body of [`Describe::from_table`].
+///
+/// # Errors
+/// A [`Fault`] for a missing required key, an unknown key or a wrong type.
+pub fn from_table<T: serde::de::DeserializeOwned>(kind: &Kind, table: &Map<String, Value>) -> Result<T, Fault> {
+    let mut full = Map::new();
+    for parameter in &kind.parameters {
+        match table.get(parameter.name) {
+            Some(value) => full.insert(parameter.name.into(), value.clone()),
+            None if parameter.required => {
+                return Err(Fault::new(format!("{}.{}", kind.room, parameter.name), "is required"));
+            }
+            None => full.insert(parameter.name.into(), parameter.default.clone()),
+        };
+    }
+    for key in table.keys() {
+        if key != "kind" && !full.contains_key(key) {
+            return Err(Fault::new(format!("{}.{key}", kind.room), format!("{} has no such key", kind.name)));
+        }
+    }
+    serde_json::from_value(Value::Object(full)).map_err(|e| Fault::new(kind.room, e.to_string()))
+}
+
+/// Joins the lines of a doc comment.
+pub fn join_doc(lines: &[&str]) -> String {
+    lines.iter().map(|l| l.strip_prefix(' ').unwrap_or(l)).collect::<Vec<_>>().join("\n").trim().to_owned()
+}
+
+/// Declares a kind: the struct of its parameters, with units, defaults and ranges. A parameter without
+/// a default must be given.
+///
+/// ```
+/// weft_net::kind! {
+///     /// Drops what does not fit.
+///     pub struct Bucket: "queue" / "bucket", source "a bucket" {
+///         /// How much it holds.
+///         pub capacity: weft_net::units::Capacity = weft_net::units::Capacity::Packets(100);
+///         /// Share of the bucket that is full at the start.
+///         pub fill: f64 = 0.5, range 0.0..=1.0;
+///         /// Its name; must be given.
+///         pub label: String;
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! kind {
+    (
+        $(#[doc = $doc:expr])*
+        pub struct $name:ident: $room:literal / $kind:literal, source $source:literal $(, profiles $profiles:path)? {
+            $(
+                $(#[doc = $field_doc:expr])*
+                pub $field:ident: $type:ty $(= $default:expr)? $(, range $min:literal ..= $max:literal)? $(, at least $least:literal)?;
+            )*
+        }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($(#[doc = $field_doc])* pub $field: $type,)*
+        }
+
+        impl $crate::kinds::Describe for $name {
+            fn describe() -> $crate::kinds::Kind {
+                $crate::kinds::Kind {
+                    room: $room,
+                    name: $kind,
+                    doc: $crate::kinds::join_doc(&[$($doc),*]),
+                    source: $source,
+                    parameters: vec![$({
+                        #[allow(unused_mut, unused_assignments)]
+                        let (mut default, mut min, mut max): (Option<$type>, Option<f64>, Option<f64>) =
+                            (None, None, None);
+                        $(default = Some($default);)?
+                        $(min = Some($min as f64); max = Some($max as f64);)?
+                        $(min = Some($least as f64);)?
+                        $crate::kinds::Parameter {
+                            name: stringify!($field),
+                            doc: $crate::kinds::join_doc(&[$($field_doc),*]),
+                            value: <$type as $crate::kinds::ParameterType>::value_type(),
+                            optional: <$type as $crate::kinds::ParameterType>::OPTIONAL,
+                            required: default.is_none(),
+                            default: serde_json::to_value(&default).expect("a default is plain data"),
+                            min,
+                            max,
+                        }
+                    }),*],
+                    profiles: { #[allow(unused_mut)] let mut p = Vec::new(); $(p = $profiles();)? p },
+                }
+            }
+
+            fn from_table(table: &serde_json::Map<String, serde_json::Value>) -> Result<Self, $crate::error::Fault> {
+                $crate::kinds::from_table(&<Self as $crate::kinds::Describe>::describe(), table)
+            }
+        }
+    };
+}
+
+/// Declares a choice of a few words, usable as a parameter type.
+///
+/// ```
+/// weft_net::choice! {
+///     /// What decides.
+///     pub enum By {
+///         /// The queue now.
+///         Instantaneous = "instantaneous",
+///         /// Its moving average.
+///         Average = "average",
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! choice {
+    (
+        $(#[doc = $doc:expr])*
+        pub enum $name:ident { $($(#[doc = $word_doc:expr])* $variant:ident = $word:literal),* $(,)? }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $name {
+            $($(#[doc = $word_doc])* #[serde(rename = $word)] $variant,)*
+        }
+        impl $crate::kinds::ParameterType for $name {
+            fn value_type() -> $crate::kinds::ValueType {
+                $crate::kinds::ValueType::Choice { choices: vec![$($word),*] }
+            }
+        }
+    };
+}
+
+/// Declares a room: the enum of its kinds. A new kind is one line here and one file beside the others.
+///
+/// The enum gets `kinds()` (their descriptions) and `from_table` (from `{"kind": ..., ...}`).
+#[macro_export]
+macro_rules! room {
+    (
+        $(#[doc = $doc:expr])*
+        pub enum $room:ident { $($variant:ident($type:ty)),* $(,)? }
+    ) => {
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        pub enum $room {
+            $(#[allow(missing_docs)] $variant($type),)*
+        }
+
+        impl $room {
+            /// The descriptions of all kinds, in the order of the list.
+            pub fn kinds() -> Vec<$crate::kinds::Kind> {
+                vec![$(<$type as $crate::kinds::Describe>::describe()),*]
+            }
+
+            /// The kind that `table["kind"]` names, with its parameters in base units.
+            ///
+            /// # Errors
+            /// A fault for an unknown kind, an unknown key or a value of the wrong type.
+            pub fn from_table(table: &serde_json::Map<String, serde_json::Value>) -> Result<Self, $crate::error::Fault> {
+                let name = table.get("kind").and_then(|v| v.as_str()).unwrap_or_default();
+                $(if <$type as $crate::kinds::Describe>::describe().name == name {
+                    return Ok(Self::$variant(<$type as $crate::kinds::Describe>::from_table(table)?));
+                })*
+                Err($crate::error::Fault::new(
+                    format!("{}.kind", stringify!($room).to_lowercase()),
+                    format!("unknown {name:?}; known: {}", Self::kinds().iter().map(|k| k.name).collect::<Vec<_>>().join(", ")),
+                ))
+            }
+        }
+    };
+}

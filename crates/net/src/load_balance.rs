@@ -1,0 +1,1 @@
+//! Load balancing: which of several equal next hops a packet takes.

@@ -1,0 +1,34 @@
+//! Results: the tables that every backend fills, as columns.
+
+/// One column of a table; nulls are `None`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Integers without nulls.
+    Integer(Vec<i64>),
+    /// Integers with nulls.
+    OptionalInteger(Vec<Option<i64>>),
+    /// Real numbers without nulls.
+    Real(Vec<f64>),
+    /// Real numbers with nulls.
+    OptionalReal(Vec<Option<f64>>),
+    /// Words from a dictionary; `None` is null.
+    Word(Vec<Option<u32>>, Vec<String>),
+    /// Lists of words from a dictionary: row `i` is `items[ends[i-1]..ends[i]]`.
+    Words {
+        /// Where each row ends in `items`.
+        ends: Vec<u32>,
+        /// Indices into `words`.
+        items: Vec<u32>,
+        /// The dictionary.
+        words: Vec<String>,
+    },
+}
+
+/// A table: named columns of one length, some rows of it at a time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// `flows`, `links`, `queues`, `paths`, `samples`, `nodes`.
+    pub name: &'static str,
+    /// Columns in order.
+    pub columns: Vec<(&'static str, Column)>,
+}

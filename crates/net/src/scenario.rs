@@ -1,0 +1,1 @@
+//! The scenario: network, routes and flows, the same for every backend.

@@ -1,0 +1,1 @@
+//! The packet-level, discrete-event simulator.
