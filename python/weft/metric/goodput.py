@@ -1,0 +1,23 @@
+"""Goodput: payload received over time, per flow.
+
+Source: RFC 2647, section 3.17, applied to payload of the transport; the measurement window is that of DESIGN.md
+section 4 (for a finished flow without warm-up, its size over its completion time).
+"""
+
+import polars as pl
+
+from weft.metric.definition import Metric, Tables, known
+
+
+def goodput(tables: Tables) -> pl.Series:
+    """Payload bits per second of each flow, at least 0; unfinished flows count with what they received.
+
+    Raises ResultsError if `flows.goodput_bps` is absent or null.
+
+    >>> goodput({"flows": pl.DataFrame({"goodput_bps": [9.0e6, 7.0e6]})}).to_list()
+    [9000000.0, 7000000.0]
+    """
+    return known(tables, "flows", "goodput_bps")["goodput_bps"]
+
+
+METRIC = Metric("goodput", "Goodput", "bps", "flow", "higher", "mean", "RFC 2647, section 3.17", goodput)
