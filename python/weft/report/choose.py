@@ -1,0 +1,43 @@
+"""Which figures a report shows: the entries of `[[report]]`, and those that every experiment deserves."""
+
+from collections.abc import Mapping
+
+from weft.errors import ResultsError
+from weft.report.figure import FIGURES, Ask, Figure, ask
+from weft.report.folder import Folder
+
+ALWAYS = (
+    Ask("ecdf", y="fct"),
+    Ask("ecdf", y="slowdown"),
+    Ask("rank", y="goodput"),
+    Ask("fabric"),
+    Ask("series", y="goodput"),
+    Ask("series", y="queue"),
+    Ask("series", y="cwnd"),
+    Ask("series", y="srtt"),
+)
+"""Drawn where the tables allow it; what they do not allow is listed with the reason."""
+
+
+def choose(folder: Folder) -> tuple[list[Figure], dict[str, str]]:
+    """Figures in their order, and the reason for each one that could not be drawn, by its name."""
+    figures: dict[str, Figure] = {}
+    not_drawn: dict[str, str] = {}
+    entries = folder.experiment.get("report") or []
+    for entry in entries if isinstance(entries, list) else []:
+        words = (
+            ", ".join(f"{key} {value}" for key, value in entry.items()) if isinstance(entry, Mapping) else str(entry)
+        )
+        try:
+            asked = ask(entry, FIGURES)
+            figure = FIGURES[asked.figure].draw(folder, asked)
+            figures.setdefault(figure.name, figure)
+        except ResultsError as error:
+            not_drawn[f"[[report]] {words}"] = str(error)
+    for asked in ALWAYS:
+        try:
+            figure = FIGURES[asked.figure].draw(folder, asked)
+            figures.setdefault(figure.name, figure)
+        except ResultsError as error:
+            not_drawn[" ".join(word for word in (asked.figure, asked.y) if word)] = str(error)
+    return list(figures.values()), not_drawn

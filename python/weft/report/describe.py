@@ -1,0 +1,160 @@
+"""What was run, in words: one paragraph, a few rows, and the command that does it again."""
+
+import shlex
+from collections.abc import Mapping
+
+from weft.errors import ResultsError
+from weft.report.folder import Folder
+from weft.report.quantity import quantity, rounded
+from weft.report.table import Numbers
+
+SECTIONS = {
+    "topology": "Fabric",
+    "routing": "Routing",
+    "load_balance": "Load balance",
+    "queue": "Queue",
+    "flow_control": "Flow control",
+    "transport": "Transport",
+    "congestion": "Congestion control",
+    "workload": "Workload",
+    "backend": "Backend",
+    "measure": "Measured",
+}
+"""Sections of the experiment file in the order of the report, with the word for each."""
+
+
+def paragraph(folder: Folder, numbers: Numbers) -> str:
+    """One paragraph: fabric, cells, repeats, seeds, how much came of it."""
+    sentences = [f"{_fabric(folder)}."]
+    cells, runs = folder.cells, folder.runs
+    repeats = sorted({len(cell.runs) for cell in cells})
+    how_often = f"{repeats[0]}" if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}"
+    if folder.axes:
+        axes = "; ".join(f"{axis}: {_values(folder, axis)}" for axis in folder.axes)
+        kinds = f"{len(cells)} {_plural(len(cells), 'cell')} ({axes})"
+        sentences.append(
+            f"{kinds} × {how_often} {_plural(repeats[-1], 'repeat')} = {len(runs)} {_plural(len(runs), 'run')}."
+        )
+    elif len(runs) > 1:
+        sentences.append(f"One cell, {len(runs)} repeats.")
+    else:
+        sentences.append("One run.")
+    sentences.append(f"{_seeds(folder)}.")
+    done = f"All {len(runs)}" if len(folder.done) == len(runs) else f"{len(folder.done)} of {len(runs)}"
+    if len(runs) > 1:
+        sentences.append(f"{done} runs are in, with {numbers.flows:,} flows.")
+    else:
+        sentences.append(f"{numbers.flows:,} {_plural(numbers.flows, 'flow')}.")
+    return " ".join(sentences)
+
+
+def rows(folder: Folder) -> list[tuple[str, str]]:
+    """Section by section what the resolved experiment says, then version and cost."""
+    listed = []
+    for section, word in SECTIONS.items():
+        text = _section(folder.experiment.get(section))
+        swept = [axis for axis in folder.axes if axis.partition(".")[0] == section]
+        if swept:
+            text = "; ".join(
+                [f"swept: {axis.partition('.')[2] or 'kind'} {_values(folder, axis)}" for axis in swept]
+                + ([text] if len(text.split(", ")) > 1 and not any("." not in axis for axis in swept) else [])
+            )
+        if text:
+            listed.append((word, text))
+    manifests = [run.manifest or {} for run in folder.done]
+    versions = sorted({f"{manifest.get('version', 'unknown')}" for manifest in manifests})
+    commits = sorted({str(manifest["commit"])[:10] for manifest in manifests if manifest.get("commit")})
+    listed.append(("weft", ", ".join(versions) + (f" (commit {', '.join(commits)})" if commits else "")))
+    listed.append(("Cost", _cost(manifests)))
+    return [(word, text) for word, text in listed if text]
+
+
+def command(folder: Folder) -> str:
+    """The command that runs the same experiment again, from the folder that holds this one."""
+    name = folder.directory.resolve().name
+    return f"weft run {shlex.quote(f'{name}/experiment.toml')} --out {shlex.quote(f'{name}-again')}"
+
+
+def _fabric(folder: Folder) -> str:
+    experiment = folder.experiment.get("topology", {})
+    kind = str(experiment.get("kind", "fabric")).replace("_", " ") if isinstance(experiment, Mapping) else "fabric"
+    size = f", k = {experiment['k']}," if isinstance(experiment, Mapping) and "k" in experiment else ""
+    tables = folder.done[0].tables
+    words = f"{kind.capitalize()}{size}"
+    try:
+        nodes, links = tables["nodes"], tables["links"]
+        hosts = int(nodes["kind"].eq("host").sum())
+        switches = nodes.height - hosts
+        words += f" with {hosts:,} {_plural(hosts, 'host')} and {switches:,} {_plural(switches, 'switch')}"
+        rates = sorted(links["rate_bps"].drop_nulls().unique().to_list())
+        if rates:
+            of = quantity("rate_bps", rates[-1])
+            shown = f"{rounded(rates[0] * of.factor)}" + (
+                f"–{rounded(rates[-1] * of.factor)}" if len(rates) > 1 else ""
+            )
+            words += f", {links.height // 2:,} {_plural(links.height // 2, 'cable')} at {shown} {of.unit}"
+    except (KeyError, ResultsError):
+        pass
+    return words.rstrip(",")
+
+
+def _values(folder: Folder, axis: str) -> str:
+    values = list(dict.fromkeys(str(cell.keys[axis]) for cell in folder.cells))
+    if len(values) > 8:
+        values = [*values[:4], "…", *values[-2:]]
+    return ", ".join(values)
+
+
+def _seeds(folder: Folder) -> str:
+    seeds = sorted({run.seed for run in folder.runs if run.seed is not None})
+    if not seeds:
+        return "The seeds are not recorded"
+    if len(seeds) == 1:
+        return f"Seed {seeds[0]}"
+    listed = ", ".join(map(str, seeds)) if len(seeds) <= 10 else f"{seeds[0]} … {seeds[-1]} ({len(seeds)})"
+    paired = all({run.seed for run in cell.runs} == set(seeds) for cell in folder.cells)
+    return f"Seeds {listed}" + (", the same in every cell" if paired and len(folder.cells) > 1 else "")
+
+
+def _section(section: object) -> str:
+    if isinstance(section, list):
+        return "; ".join(filter(None, (_section(entry) for entry in section)))
+    if not isinstance(section, Mapping):
+        return ""
+    kind = [str(section["kind"])] if "kind" in section else []
+    rest = [
+        f"{key} {_word(value)}"
+        for key, value in section.items()
+        if key != "kind" and value is not None and value != [] and value != {}
+    ]
+    return ", ".join(kind + rest)
+
+
+def _word(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "{" + _section(value) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_word, value)) + "]"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return rounded(value, 6) if isinstance(value, float) else str(value)
+
+
+def _cost(manifests: list[dict[str, object]]) -> str:
+    def total(key: str) -> float:
+        return sum(value for manifest in manifests if isinstance(value := manifest.get(key), int | float))
+
+    parts = []
+    if total("simulated_ns"):
+        parts.append(f"{rounded(total('simulated_ns') / 1e9)} s simulated")
+    if total("wall_s"):
+        parts.append(f"{rounded(total('wall_s'), 3)} s wall")
+    if total("cpu_s"):
+        parts.append(f"{rounded(total('cpu_s'), 3)} s CPU")
+    if total("packet_hops"):
+        parts.append(f"{rounded(total('packet_hops') / 1e6, 3)} M packet-hops")
+    return ", ".join(parts)
+
+
+def _plural(n: int, word: str) -> str:
+    return word if n == 1 else f"{word}es" if word.endswith("ch") else f"{word}s"

@@ -1,0 +1,42 @@
+"""Heat map: a run's number over two swept keys, mean over repeats."""
+
+import polars as pl
+
+from weft.report.figure.drawing import Ask, Figure, Kind, finish, slug
+from weft.report.figure.mean import means, words
+from weft.report.folder import Folder
+
+
+def draw(folder: Folder, ask: Ask) -> Figure:
+    """Draw `value` as colour over the swept keys `x` and `y`."""
+    import altair as alt
+
+    assert ask.x is not None and ask.y is not None and ask.value is not None
+    cells = [cell for cell in folder.cells if cell.done]
+    table, shown, observations = means(folder, cells, ask.value, ask.x, ask.y)
+    table = table.rename({"place": "x", "group": "y"})
+    title = words(ask.value, shown) + (f" ({shown.unit})" if shown.unit else "")
+    chart = (
+        alt.Chart(alt.NamedData("table"))
+        .mark_rect()
+        .encode(
+            x=alt.X(
+                "x:O", title=ask.x, sort=table["x"].unique(maintain_order=True).to_list(), axis=alt.Axis(labelAngle=0)
+            ),
+            y=alt.Y("y:O", title=ask.y, sort=table["y"].unique(maintain_order=True).to_list()),
+            color=alt.Color(field=shown.column, type="quantitative", title=title),
+            tooltip=[
+                "x:O",
+                "y:O",
+                alt.Tooltip(field=shown.column, type="quantitative", title=title, format=".4~g"),
+                "runs:Q",
+            ],
+        )
+    )
+    caption = f"{words(ask.value, shown)} of a run, mean over repeats.{observations.remark}"
+    tables: dict[str, pl.DataFrame] = {"table": table}
+    heading = ask.title or f"{words(ask.value, shown)} over {ask.x} and {ask.y}"
+    return Figure(slug("heat", ask.value, ask.x, ask.y), heading, caption, finish(chart, tables), tables)
+
+
+KIND = Kind("heat", "Mean of value per run as colour over two swept keys.", ("x", "y", "value"), (), draw)

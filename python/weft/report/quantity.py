@@ -1,0 +1,94 @@
+"""Quantities: from a column's name and size to the title, unit and factor it is shown with.
+
+Columns carry their unit in the name (`fct_ns`, `goodput_bps`); people read seconds and megabits. Rates and sizes
+are decimal, as in the experiment file.
+"""
+
+from dataclasses import dataclass
+
+STEPS: dict[str, tuple[tuple[float, str], ...]] = {
+    "bps": ((1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")),
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
+    "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+    "packets": ((1.0, "packets"),),
+    "share": ((0.01, "%"),),
+}
+"""Per unit of a column the units to show it in, largest first."""
+
+TITLES = {
+    "fct": "Flow completion time",
+    "ideal_fct": "Ideal flow completion time",
+    "acked": "Time until acknowledged",
+    "closed": "Time until closed",
+    "size": "Flow size",
+    "queue": "Queue depth",
+    "cwnd": "Congestion window",
+    "srtt": "Smoothed round-trip time",
+    "rtt": "Round-trip time",
+    "tx": "Sent",
+    "wire": "Wire bytes",
+}
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """How values are shown: multiplied by `factor`, in `unit` (empty for a share or a ratio)."""
+
+    stem: str
+    title: str
+    unit: str
+    factor: float
+
+    @property
+    def axis(self) -> str:
+        """Title of an axis.
+
+        >>> quantity("fct_ns", 3.2e6).axis
+        'Flow completion time (ms)'
+        """
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    @property
+    def column(self) -> str:
+        """Name of the scaled column in a figure's table.
+
+        >>> quantity("goodput_bps", 19e6).column
+        'goodput_Mbps'
+        """
+        ascii_unit = self.unit.replace("/s", "ps").replace("µ", "u").replace("%", "percent")
+        return f"{self.stem}_{ascii_unit}" if self.unit else self.stem
+
+
+def quantity(name: str, largest: float) -> Quantity:
+    """Quantity of a column, in the largest unit of which `largest` is at least one."""
+    stem, _, unit = name.rpartition("_")
+    if unit not in STEPS or not stem:
+        return Quantity(name, title(name), "", 1.0)
+    steps = STEPS[unit]
+    size, symbol = next((step for step in steps if abs(largest) >= step[0]), steps[-1])
+    return Quantity(stem, title(stem), symbol, 1.0 / size)
+
+
+def title(stem: str) -> str:
+    """Words for a column without its unit.
+
+    >>> title("retransmitted")
+    'Retransmitted'
+    """
+    return TITLES.get(stem, stem.replace("_", " ").replace(".", " ").capitalize())
+
+
+def rounded(value: float, digits: int = 4) -> str:
+    """Significant digits for a reader, without exponents between 0.0001 and a million.
+
+    >>> rounded(12.3456), rounded(0.98765), rounded(1234567.0), rounded(20.0), rounded(0.0)
+    ('12.35', '0.9877', '1,234,567', '20', '0')
+    """
+    if value == 0:
+        return "0"
+    if abs(value) >= 10**digits:
+        return f"{value:,.0f}"
+    if abs(value) < 1e-4:
+        return f"{value:.{digits - 1}g}"
+    text = f"{value:.{digits}g}"
+    return f"{float(text):,}".removesuffix(".0") if "e" in text else text

@@ -1,0 +1,70 @@
+"""Colours and type of the figures, for a light and a dark page.
+
+Categories: Okabe and Ito, "Color Universal Design", 2008, without its yellow and black, which vanish on a light or a
+dark page; lightened for dark. Heat: lightness changes monotonically from the page's grey to the loudest value, so it
+reads with any colour vision and in print.
+"""
+
+from typing import Any
+
+CATEGORIES = {
+    "light": ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5c3e", "#6b7280"],
+    "dark": ["#5ab4ee", "#f0793a", "#2fc79a", "#e39bc4", "#f2b84b", "#a5d8fa", "#c9a27a", "#a4abb8"],
+}
+HEAT = {
+    "light": ["#d9dee5", "#f1d089", "#ea9245", "#cf4a3a", "#92154a", "#460a3c"],
+    "dark": ["#3a404b", "#5b3560", "#a33a62", "#e2624a", "#f8b04c", "#fdf3a8"],
+}
+INK = {
+    "light": {"page": "#ffffff", "ink": "#1c2128", "soft": "#5b6470", "line": "#d8dde3"},
+    "dark": {"page": "#15181d", "ink": "#e6e9ee", "soft": "#9aa4b1", "line": "#333a44"},
+}
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
+
+
+def config(scheme: str) -> dict[str, Any]:
+    """Vega-Lite configuration for `light` or `dark`."""
+    ink = INK[scheme]
+    return {
+        "background": ink["page"],
+        "font": FONT,
+        "padding": 4,
+        "view": {"stroke": None, "continuousHeight": 260},
+        "range": {"category": CATEGORIES[scheme], "ramp": HEAT[scheme], "heatmap": HEAT[scheme]},
+        "axis": {
+            "labelColor": ink["soft"],
+            "titleColor": ink["ink"],
+            "titleFontWeight": "normal",
+            "titleFontSize": 12,
+            "labelFontSize": 11,
+            "gridColor": ink["line"],
+            "gridOpacity": 0.6,
+            "domainColor": ink["soft"],
+            "tickColor": ink["line"],
+            "titlePadding": 8,
+            "labelOverlap": True,
+        },
+        "axisX": {"grid": False},
+        "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
+        "legend": {
+            "orient": "top",
+            "labelColor": ink["ink"],
+            "titleColor": ink["soft"],
+            "titleFontWeight": "normal",
+            "labelFontSize": 12,
+            "titleFontSize": 11,
+            "symbolStrokeWidth": 2.5,
+            "labelLimit": 320,
+            "columnPadding": 18,
+        },
+        "title": {"color": ink["ink"], "fontSize": 13, "fontWeight": 600, "anchor": "start", "offset": 8},
+        "text": {"color": ink["ink"]},
+        "rule": {"color": ink["soft"]},
+        "line": {"strokeWidth": 2, "strokeJoin": "round", "strokeCap": "round"},
+        "style": {
+            "switch": {"fill": ink["page"], "stroke": ink["soft"], "strokeWidth": 1.2},
+            "host": {"fill": ink["soft"], "stroke": ink["page"], "strokeWidth": 1},
+            "name": {"fill": ink["ink"], "fontSize": 10},
+            "remark": {"fill": ink["soft"], "fontSize": 11},
+        },
+    }
