@@ -1,1 +1,34 @@
 //! The packet-level, discrete-event simulator.
+//!
+//! The map: [`engine`] opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
+//! packets through `port`s under a [`queue`] discipline; a `host` gives them to the ends of flows: `sender`
+//! (`scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` for TCP, `datagram` for UDP. `probe` samples,
+//! [`outcome`] checks conservation and makes the tables.
+
+mod calendar;
+pub mod config;
+pub mod congestion;
+mod datagram;
+pub mod engine;
+mod host;
+mod loss_recovery;
+pub mod outcome;
+mod packet;
+mod port;
+mod probe;
+pub mod queue;
+mod receiver;
+mod record;
+mod rtt;
+mod scoreboard;
+mod sender;
+mod wire;
+
+pub use config::Config;
+pub use engine::{Progress, Simulation};
+pub use outcome::{Outcome, Summary};
+
+/// The kinds of all rooms of this crate.
+pub fn kinds() -> Vec<weft_net::kinds::Kind> {
+    [queue::Queue::kinds(), congestion::Congestion::kinds()].concat()
+}

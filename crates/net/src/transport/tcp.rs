@@ -40,7 +40,7 @@ crate::kind! {
         /// Initial window, segments (RFC 6928).
         pub initial_window: u64 = 10, range 1..=10000;
         /// Receive buffer: the largest window that the receiver offers.
-        pub receive_window: Bytes = Bytes(6 * 1024 * 1024);
+        pub receive_window: Bytes = Bytes(6 * 1024 * 1024), range 0..=90000000;
         /// The window starts at 64 KiB and grows with the data that arrives, as Linux does; off, it is offered whole.
         pub autotune: bool = true;
         /// The timestamp option: 12 bytes in every packet (RFC 7323).
@@ -49,6 +49,8 @@ crate::kind! {
         pub rack: bool = true;
         /// Tail loss probe (RFC 8985, section 7); needs `rack`.
         pub tlp: bool = true;
+        /// Packets are ECN-capable and marks are echoed until the sender has slowed down (RFC 3168). DCTCP always uses ECN.
+        pub ecn: bool = false;
         /// Duplicate ACKs that mean a loss, where RACK is off (RFC 5681).
         pub duplicate_acks: u64 = 3, range 1..=300;
         /// Send a new segment on each of the first two duplicate ACKs (RFC 3042).
@@ -73,7 +75,12 @@ fn profiles() -> Vec<(&'static str, Map<String, Value>)> {
                 "rto_min": Time::from_s(1), "rack": false, "tlp": false, "ack_every": 1, "quick_acks": 0, "autotune": false,
             })),
         ),
-        ("datacenter", table(json!({ "rto_min": Time::from_ms(5), "rto_initial": Time::from_ms(10), "ack_delay": Time::from_us(500) }))),
+        (
+            "datacenter",
+            table(
+                json!({ "rto_min": Time::from_ms(5), "rto_initial": Time::from_ms(10), "ack_delay": Time::from_us(500) }),
+            ),
+        ),
     ]
 }
 

@@ -1,0 +1,143 @@
+//! Congestion control: how large the window is.
+//!
+//! A control sees acknowledgments, losses, timeouts and marks, and sets `cwnd` and `ssthresh`. Detecting a loss and
+//! repairing it is not its business (`loss_recovery.rs`). Windows are in segments, as real numbers.
+
+use serde::{Deserialize, Serialize};
+
+pub mod cubic;
+pub mod dctcp;
+pub mod reno;
+
+weft_net::room! {
+    /// The congestion control of every TCP sender: `[congestion]`.
+    pub enum Congestion {
+        Reno(reno::Reno),
+        Cubic(cubic::Cubic),
+        Dctcp(dctcp::Dctcp),
+    }
+}
+
+/// The window, in segments.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Window {
+    /// Congestion window.
+    pub cwnd: f64,
+    /// Slow-start threshold; infinite at first.
+    pub ssthresh: f64,
+}
+
+impl Window {
+    /// Whether the window doubles every round trip.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Slow start: one segment more for each that was acknowledged, not beyond `ssthresh` (RFC 5681, section 3.1).
+    /// Returns the acknowledged segments that are left for congestion avoidance.
+    #[inline]
+    pub fn slow_start(&mut self, acked: f64) -> f64 {
+        if !self.in_slow_start() {
+            return acked;
+        }
+        let grown = (self.cwnd + acked).min(self.ssthresh);
+        let left = acked - (grown - self.cwnd);
+        self.cwnd = grown;
+        left
+    }
+}
+
+/// An acknowledgment of new data, as a control sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// Time, ps.
+    pub now: u64,
+    /// Segments that it newly acknowledges (cumulatively).
+    pub acked: u32,
+    /// Round trip of the newest of them, ps; 0 if unknown (it was sent twice).
+    pub rtt: u64,
+    /// Smoothed round trip, ps; 0 before the first sample.
+    pub srtt: u64,
+    /// First segment not acknowledged.
+    pub una: u32,
+    /// Next new segment.
+    pub nxt: u32,
+    /// The receiver echoes congestion experienced.
+    pub is_marked: bool,
+    /// The window, not the application or the network card, limits the sender: only then may it grow.
+    pub is_limited: bool,
+}
+
+/// What every control can do. Each call is one event of the connection.
+pub(crate) trait Control {
+    /// New data is acknowledged outside of loss recovery.
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack);
+    /// The receiver echoes a mark; called for every such ACK, also in recovery, before `on_ack`.
+    fn on_mark(&mut self, window: &mut Window, ack: &Ack);
+    /// A loss is detected: sets `ssthresh` and `cwnd` for the recovery, once for each round trip.
+    fn on_loss(&mut self, window: &mut Window, now: u64, nxt: u32);
+    /// The retransmission timer expires: sets `ssthresh`; the caller sets `cwnd` to one segment.
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, now: u64);
+    /// The loss was none: the window is being restored.
+    fn on_undo(&mut self) {}
+    /// Any ACK, before all others: `segments` were delivered, cumulatively or selectively.
+    fn on_delivered(&mut self, _segments: u32, _ack: &Ack) {}
+}
+
+/// The state of one sender's control.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) enum Controller {
+    Reno(reno::State),
+    Cubic(Box<cubic::State>),
+    Dctcp(dctcp::State),
+}
+
+macro_rules! each {
+    ($self:ident, $c:ident => $body:expr) => {
+        match $self {
+            Controller::Reno($c) => $body,
+            Controller::Cubic($c) => $body,
+            Controller::Dctcp($c) => $body,
+        }
+    };
+}
+
+impl Congestion {
+    /// A sender's controller at the start of its connection.
+    pub(crate) fn controller(&self) -> Controller {
+        match self {
+            Self::Reno(c) => Controller::Reno(reno::State::new(c)),
+            Self::Cubic(c) => Controller::Cubic(Box::new(cubic::State::new(c))),
+            Self::Dctcp(c) => Controller::Dctcp(dctcp::State::new(c)),
+        }
+    }
+
+    /// Whether its packets are ECN-capable, with the precise feedback of RFC 8257.
+    pub(crate) fn is_dctcp(&self) -> bool {
+        matches!(self, Self::Dctcp(_))
+    }
+}
+
+impl Control for Controller {
+    #[inline]
+    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+        each!(self, c => c.on_ack(window, ack))
+    }
+    fn on_mark(&mut self, window: &mut Window, ack: &Ack) {
+        each!(self, c => c.on_mark(window, ack))
+    }
+    fn on_loss(&mut self, window: &mut Window, now: u64, nxt: u32) {
+        each!(self, c => c.on_loss(window, now, nxt))
+    }
+    fn on_timeout(&mut self, window: &mut Window, flight: u32, now: u64) {
+        each!(self, c => c.on_timeout(window, flight, now))
+    }
+    fn on_undo(&mut self) {
+        each!(self, c => c.on_undo())
+    }
+    #[inline]
+    fn on_delivered(&mut self, segments: u32, ack: &Ack) {
+        each!(self, c => c.on_delivered(segments, ack))
+    }
+}

@@ -1,0 +1,357 @@
+//! The engine: opens one window of time after another and lets every node handle what arrives in it.
+//!
+//! The order of events at a node is (time, ingress link); local events come after arrivals of the same time, by
+//! (flow, kind). It depends on what an event is, never on when it was inserted; nodes only meet through packets that
+//! arrive in a later window. So the result would be the same for any split of the nodes over threads.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use weft_net::error::Fault;
+use weft_net::ids::FlowId;
+use weft_net::results::Table;
+use weft_net::scenario::Scenario;
+
+use crate::config::Config;
+use crate::host::Hosts;
+use crate::outcome::{self, Outcome};
+use crate::packet::{Kind, LOCAL, Packet};
+use crate::probe::Probe;
+use crate::wire::Wire;
+
+/// Smallest packet on any wire without its overhead: a bare IP and UDP header.
+const SMALLEST_PACKET: u64 = 28;
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Progress {
+    /// Simulated time, ps.
+    pub now_ps: u64,
+    /// When the run ends, ps, if that is a time.
+    pub end_ps: Option<u64>,
+    /// Packets and local events handled.
+    pub events: u64,
+    /// Packets that left a port over a link.
+    pub packet_hops: u64,
+    /// Flows that are closed or given up.
+    pub flows_done: u64,
+    /// All flows.
+    pub flows_total: u64,
+    /// Nothing is left to do but [`Simulation::finish`].
+    pub finished: bool,
+}
+
+/// Why the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum End {
+    /// Not yet.
+    Running,
+    /// All flows are done, or `until` is reached.
+    Done,
+    /// `limit` is reached first.
+    Limit,
+    /// Nothing will ever happen again, but flows are left.
+    Stuck,
+}
+
+/// One arrival of the open window, to be sorted.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    /// Time within the window << 32 | link.
+    order: u64,
+    /// Where the packet is.
+    at: u32,
+}
+
+/// Memory that one window leaves to the next.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    packets: Vec<Packet>,
+    keys: Vec<Key>,
+    /// By node: events in this window, then where its keys end.
+    counts: Vec<u32>,
+    /// Nodes with events.
+    nodes: Vec<u32>,
+}
+
+/// One run; plain data but for the scratch memory.
+#[derive(Debug)]
+pub struct Simulation {
+    pub(crate) scenario: Arc<Scenario>,
+    pub(crate) config: Config,
+    pub(crate) wire: Wire,
+    pub(crate) hosts: Hosts,
+    pub(crate) probe: Probe,
+    pub(crate) end: End,
+    /// Flows without a leader, by start time; those before `next_start` are in the calendar or beyond.
+    starts: Vec<(u64, u32)>,
+    next_start: usize,
+    pub(crate) events: u64,
+    /// Time of the last event, ps; at the end, the end of the run.
+    pub(crate) now: u64,
+    scratch: Scratch,
+}
+
+impl Simulation {
+    /// The idle network at time 0.
+    ///
+    /// # Errors
+    /// Every fault of the sections that the simulator reads.
+    pub fn new(scenario: Arc<Scenario>, spec: &Map<String, Value>) -> Result<Self, Vec<Fault>> {
+        let config = Config::from_spec(spec, &scenario)?;
+        for (i, flow) in scenario.flows.iter().enumerate() {
+            if flow.size.is_some_and(|s| s / 200 >= u64::from(u32::MAX)) {
+                let key = format!("workload[{}].size", flow.workload);
+                return Err(vec![Fault::new(key, format!("flow {i} is larger than 800 GB; split it"))]);
+            }
+        }
+        let wire = Wire::new(&scenario, config.queue.clone(), window_shift(&scenario));
+        let hosts = Hosts::new(&scenario, &config);
+        let probe = Probe::new(&scenario, &config);
+        let mut starts: Vec<(u64, u32)> = scenario
+            .flows
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| f.after.is_none())
+            .map(|(i, f)| (f.start.0, i as u32))
+            .collect();
+        starts.sort_unstable();
+        let scratch = Scratch { counts: vec![0; scenario.network.nodes.len()], ..Scratch::default() };
+        let mut simulation =
+            Self { scenario, config, wire, hosts, probe, end: End::Running, starts, next_start: 0, events: 0, now: 0, scratch };
+        simulation.feed_start();
+        Ok(simulation)
+    }
+
+    /// Puts the next start into the calendar, so that the calendar always knows when the next flow begins.
+    fn feed_start(&mut self) {
+        if let Some(&(time, flow)) = self.starts.get(self.next_start) {
+            let node = Hosts::opener(&self.scenario, FlowId(flow));
+            self.wire.calendar.push(Packet::local(Kind::Start, node.0, flow, time));
+            self.next_start += 1;
+        }
+    }
+
+    /// Handles windows until about `events` events have been handled or the run is over.
+    pub fn advance(&mut self, events: u64) -> Progress {
+        let stop_at = self.events.saturating_add(events);
+        while self.end == End::Running && self.events < stop_at {
+            self.step();
+        }
+        Progress {
+            now_ps: self.now,
+            end_ps: self.config.until,
+            events: self.events,
+            packet_hops: self.wire.hops,
+            flows_done: self.hosts.done,
+            flows_total: self.scenario.flows.len() as u64,
+            finished: self.end != End::Running,
+        }
+    }
+
+    /// One window, or one boundary of the measurement.
+    fn step(&mut self) {
+        let boundary = self.probe.next_boundary();
+        let window = self.wire.calendar.next_window();
+        let start = window.map_or(u64::MAX, |w| w * self.wire.calendar.width());
+        if self.config.until.is_none() && (window.is_none() || self.all_flows_done()) {
+            self.end = if self.all_flows_done() { End::Done } else { End::Stuck };
+            return;
+        }
+        if start < boundary {
+            let window = window.expect("a window begins before the boundary");
+            let is_cut = self.open(window, boundary);
+            self.handle_window(window);
+            if !is_cut {
+                return;
+            }
+        }
+        self.now = boundary;
+        self.cross(boundary);
+    }
+
+    fn all_flows_done(&self) -> bool {
+        self.hosts.done == self.scenario.flows.len() as u64 && self.wire.in_flight == 0
+    }
+
+    /// Takes a sample, or ends the run.
+    fn cross(&mut self, boundary: u64) {
+        let is_end = boundary >= self.config.until.unwrap_or(u64::MAX);
+        self.probe.cross(boundary, &self.wire, &self.hosts);
+        if is_end {
+            self.end = End::Done;
+        } else if boundary >= self.config.limit {
+            self.end = End::Limit;
+        }
+    }
+
+    /// Collects what happens in `window` before `boundary`; returns whether the boundary lies inside.
+    fn open(&mut self, window: u64, boundary: u64) -> bool {
+        let scratch = &mut self.scratch;
+        scratch.packets.clear();
+        self.wire.calendar.open(window, &mut scratch.packets);
+        let end = (window + 1).saturating_mul(self.wire.calendar.width());
+        self.wire.open_until = end.min(boundary);
+        // The start that was in the calendar may be in this window: then so may those that follow it.
+        if scratch.packets.iter().any(|p| p.kind == Kind::Start) {
+            while let Some(&(time, flow)) = self.starts.get(self.next_start) {
+                let event = Packet::local(Kind::Start, Hosts::opener(&self.scenario, FlowId(flow)).0, flow, time);
+                self.next_start += 1;
+                if time >= end {
+                    self.wire.calendar.push(event);
+                    break;
+                }
+                scratch.packets.push(event);
+            }
+        }
+        if end > boundary {
+            // The window is cut: what lies beyond the boundary goes back.
+            let calendar = &mut self.wire.calendar;
+            scratch.packets.retain(|packet| {
+                let is_before = packet.time < boundary;
+                if !is_before {
+                    calendar.push(*packet);
+                }
+                is_before
+            });
+        }
+        end > boundary
+    }
+
+    /// Sorts the open window by node and lets each node handle its events in order.
+    fn handle_window(&mut self, window: u64) {
+        let Self { scratch, wire, hosts, scenario, config, .. } = self;
+        let Scratch { packets, keys, counts, nodes } = scratch;
+        let begin = window * wire.calendar.width();
+        let node_of = |packet: &Packet, wire: &Wire| {
+            if packet.link & LOCAL == 0 { wire.ports[packet.link as usize].dst } else { packet.link & !LOCAL }
+        };
+        nodes.clear();
+        for packet in packets.iter() {
+            let node = node_of(packet, wire);
+            let count = &mut counts[node as usize];
+            if *count == 0 {
+                nodes.push(node);
+            }
+            *count += 1;
+        }
+        // From counts to where each node's keys begin.
+        let mut total = 0;
+        for &node in nodes.iter() {
+            let count = &mut counts[node as usize];
+            total += std::mem::replace(count, total);
+        }
+        keys.clear();
+        keys.resize(total as usize, Key { order: 0, at: 0 });
+        for (at, packet) in packets.iter().enumerate() {
+            let place = &mut counts[node_of(packet, wire) as usize];
+            keys[*place as usize] = Key { order: (packet.time - begin) << 32 | u64::from(packet.link), at: at as u32 };
+            *place += 1;
+        }
+        let (mut from, mut last, mut local) = (0, self.now, 0);
+        for &node in nodes.iter() {
+            let to = std::mem::take(&mut counts[node as usize]) as usize;
+            sort(&mut keys[from..to], packets);
+            if (node as usize) < scenario.network.hosts {
+                for key in &keys[from..to] {
+                    let packet = &packets[key.at as usize];
+                    // Local events that the host has set for this window come when they are due.
+                    while let Some(event) = take_due(&mut wire.soon, packet) {
+                        wire.now = event.time;
+                        local += 1;
+                        hosts.handle(node, &event, wire, scenario, config);
+                    }
+                    wire.now = packet.time;
+                    if packet.link & LOCAL == 0 {
+                        wire.arrived[packet.link as usize] += 1;
+                    }
+                    hosts.handle(node, packet, wire, scenario, config);
+                }
+                while let Some(event) = take_first(&mut wire.soon) {
+                    wire.now = event.time;
+                    local += 1;
+                    hosts.handle(node, &event, wire, scenario, config);
+                }
+            } else {
+                for key in &keys[from..to] {
+                    let packet = packets[key.at as usize];
+                    wire.now = packet.time;
+                    wire.arrived[packet.link as usize] += 1;
+                    wire.forward(scenario, node, packet);
+                }
+            }
+            last = last.max(wire.now);
+            from = to;
+        }
+        self.events += u64::from(total) + local;
+        self.now = last;
+    }
+
+    /// The samples collected since the last call, if there are any.
+    pub fn samples(&mut self) -> Option<Table> {
+        self.probe.take(&self.scenario)
+    }
+
+    /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
+    pub fn finish(&mut self) -> Outcome {
+        outcome::finish(self)
+    }
+}
+
+/// Sorts the events of one node: few, and mostly in order already.
+#[inline]
+fn sort(keys: &mut [Key], packets: &[Packet]) {
+    let is_before = |a: &Key, b: &Key| {
+        let local = |key: &Key| {
+            let packet = &packets[key.at as usize];
+            (packet.flow, packet.kind)
+        };
+        a.order < b.order || (a.order == b.order && local(a) < local(b))
+    };
+    if keys.len() > 32 {
+        keys.sort_unstable_by(|a, b| {
+            if is_before(a, b) {
+                std::cmp::Ordering::Less
+            } else if is_before(b, a) {
+                std::cmp::Ordering::Greater
+            } else {
+                std::cmp::Ordering::Equal
+            }
+        });
+        return;
+    }
+    for i in 1..keys.len() {
+        let key = keys[i];
+        let mut j = i;
+        while j > 0 && is_before(&key, &keys[j - 1]) {
+            keys[j] = keys[j - 1];
+            j -= 1;
+        }
+        keys[j] = key;
+    }
+}
+
+/// The first of the events in `soon`, if it comes before `packet`.
+fn take_due(soon: &mut Vec<Packet>, packet: &Packet) -> Option<Packet> {
+    if soon.is_empty() {
+        return None;
+    }
+    let order = |p: &Packet| (p.time, p.link, p.flow, p.kind);
+    let first = (0..soon.len()).min_by_key(|&i| order(&soon[i]))?;
+    (order(&soon[first]) < order(packet)).then(|| soon.swap_remove(first))
+}
+
+fn take_first(soon: &mut Vec<Packet>) -> Option<Packet> {
+    let first = (0..soon.len()).min_by_key(|&i| (soon[i].time, soon[i].link, soon[i].flow, soon[i].kind))?;
+    Some(soon.swap_remove(first))
+}
+
+/// Windows of `2^shift` ps: at most the shortest time in which anything gets from one node to another.
+fn window_shift(scenario: &Scenario) -> u32 {
+    let links = scenario.network.links.iter();
+    let across = links.map(|l| l.delay.0 + l.rate.transmit_time(SMALLEST_PACKET + u64::from(l.overhead)).0).min();
+    let pauses = scenario.flows.iter().filter(|f| f.after.is_some()).map(|f| f.start.0).min();
+    let lookahead = across.unwrap_or(1).min(pauses.unwrap_or(u64::MAX)).max(1);
+    lookahead.ilog2().min(31)
+}

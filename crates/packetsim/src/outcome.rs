@@ -1,0 +1,355 @@
+//! The end of a run: the conservation check and the tables.
+//!
+//! Sent = delivered + dropped + in flight, per flow and per link, and busy time = the sum of the serialization times.
+//! A run that breaks one of these is worth nothing, so it panics with the values.
+
+use serde::Serialize;
+use weft_net::ids::{FlowId, LinkId};
+use weft_net::results::{Column, Table};
+use weft_net::units::Time;
+
+use crate::engine::{End, Simulation};
+use crate::packet::LOCAL;
+use crate::probe::busy_before;
+use crate::record::{Reason, UNKNOWN};
+
+/// Everything that a run leaves.
+#[derive(Debug)]
+pub struct Outcome {
+    /// `flows`, `links`, `queues`, `paths`, `nodes`.
+    pub tables: Vec<Table>,
+    /// What the manifest says of the run.
+    pub summary: Summary,
+}
+
+/// What the manifest says of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// Packets and local events handled.
+    pub events: u64,
+    /// Packets that left a port over a link.
+    pub packet_hops: u64,
+    /// Simulated time.
+    pub simulated_ns: u64,
+    /// Hash of all departures, the same on any machine.
+    pub fingerprint: String,
+    /// What to know before the numbers are trusted.
+    pub warnings: Vec<String>,
+    /// Whether the run came to the end that the experiment asked for.
+    pub finished: bool,
+    /// Flows with a size that did not finish.
+    pub unfinished: u64,
+    /// Columns that this backend cannot know.
+    pub null_columns: Vec<String>,
+}
+
+/// Packets that are queued, and on the wire, at the end of the run.
+struct InFlight {
+    /// By link: packets and bytes that have not left.
+    queued: Vec<(u64, u64)>,
+    /// By link: packets that have left and not arrived.
+    flying: Vec<u64>,
+    /// By flow: both.
+    by_flow: Vec<u64>,
+}
+
+fn in_flight(simulation: &Simulation) -> InFlight {
+    let wire = &simulation.wire;
+    let mut found = InFlight {
+        queued: vec![(0, 0); wire.ports.len()],
+        flying: vec![0; wire.ports.len()],
+        by_flow: vec![0; simulation.scenario.flows.len()],
+    };
+    for packet in wire.calendar.packets().filter(|p| p.link & LOCAL == 0) {
+        let link = packet.link as usize;
+        found.by_flow[packet.flow as usize] += 1;
+        if packet.time - wire.ports[link].delay > simulation.now {
+            let bytes = u64::from(packet.bytes) + u64::from(wire.ports[link].overhead);
+            found.queued[link].0 += 1;
+            found.queued[link].1 += bytes;
+        } else {
+            found.flying[link] += 1;
+        }
+    }
+    found
+}
+
+/// Panics unless every packet is accounted for.
+fn check_conservation(simulation: &Simulation, found: &InFlight) {
+    let (wire, hosts) = (&simulation.wire, &simulation.hosts);
+    for (link, port) in wire.ports.iter().enumerate() {
+        let name = || simulation.scenario.network.link_name(LinkId::from(link));
+        let lost = wire.wear.get(link).and_then(Option::as_ref).map_or(0, |w| w.lost);
+        let accounted = wire.arrived[link] + lost + found.queued[link].0 + found.flying[link];
+        // A packet lost on the wire that has not even left at the end is counted as lost: it will be.
+        assert_eq!(port.packets, accounted, "link {}: packets accepted, and arrived + lost + queued + flying", name());
+        let rate = wire.backlogs[link].rate;
+        let exact = u128::from(port.bytes) * 8_000_000_000_000;
+        let least = exact / u128::from(rate);
+        let busy = u128::from(wire.backlogs[link].busy);
+        assert!(
+            (least..=least + u128::from(port.packets)).contains(&busy),
+            "link {}: busy for {busy} ps with {} bytes at {rate} bit/s",
+            name(),
+            port.bytes
+        );
+    }
+    for (flow, record) in hosts.records.iter().enumerate() {
+        let accounted = record.arrived + u64::from(wire.lost[flow]) + found.by_flow[flow];
+        assert_eq!(record.sent, accounted, "flow {flow}: packets sent, and arrived + lost + in flight");
+    }
+}
+
+/// Ends the run.
+pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
+    // Which flows offer no window must be asked before their ends are gone.
+    let stuck: Vec<bool> = (0..simulation.scenario.flows.len()).map(|f| simulation.hosts.is_stuck(f)).collect();
+    simulation.hosts.retire_all();
+    let found = in_flight(simulation);
+    check_conservation(simulation, &found);
+    let flows = flows(simulation, &stuck);
+    let tables = vec![
+        flows.table,
+        links(simulation, &found),
+        queues(simulation),
+        paths(simulation),
+        weft_net::results::nodes(&simulation.scenario.network),
+    ];
+    let mut warnings = Vec::new();
+    let count = flows.unfinished;
+    match simulation.end {
+        End::Limit => warnings.push(format!(
+            "the limit of {} was reached before all flows were done; raise backend.limit or look at the reasons in flows",
+            Time(simulation.config.limit)
+        )),
+        End::Stuck => warnings.push("nothing more could happen, but flows are left".to_owned()),
+        End::Done | End::Running => {}
+    }
+    if count > 0 {
+        let total = simulation.scenario.flows.len();
+        warnings.push(format!("{count} of {total} flows did not finish: {}", flows.reasons.join("; ")));
+    }
+    if simulation.wire.unroutable > 0 {
+        warnings.push(format!("{} packets had no way to their destination", simulation.wire.unroutable));
+    }
+    Outcome {
+        tables,
+        summary: Summary {
+            events: simulation.events,
+            packet_hops: simulation.wire.hops,
+            simulated_ns: Time(simulation.now).as_ns(),
+            fingerprint: format!("{:016x}", simulation.wire.fingerprint()),
+            warnings,
+            finished: simulation.end == End::Done,
+            unfinished: count,
+            null_columns: vec!["samples.error".to_owned()],
+        },
+    }
+}
+
+/// Length of the measurement window, s.
+fn window_seconds(simulation: &Simulation) -> f64 {
+    let end = simulation.now - if simulation.probe.busy_until.is_empty() { 0 } else { simulation.config.cooldown };
+    end.saturating_sub(simulation.config.warmup) as f64 * 1e-12
+}
+
+struct Flows {
+    table: Table,
+    unfinished: u64,
+    reasons: Vec<String>,
+}
+
+fn known_ns(time: u64, since: u64) -> Option<i64> {
+    (time != UNKNOWN && since != UNKNOWN).then(|| Time(time - since).as_ns() as i64)
+}
+
+fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
+    let Simulation { scenario, hosts, wire, config, probe, .. } = simulation;
+    let records = &hosts.records;
+    let seconds = window_seconds(simulation);
+    let names: Vec<String> = scenario.network.nodes[..scenario.network.hosts].iter().map(|n| n.name.clone()).collect();
+    let workloads: Vec<String> = scenario.workloads.iter().map(|w| w.name.clone()).collect();
+    let mut reasons: Vec<(String, u64)> = Vec::new();
+    let mut reason_of: Vec<Option<u32>> = Vec::with_capacity(records.len());
+    let mut unfinished = 0;
+    for (i, (flow, record)) in scenario.flows.iter().zip(records).enumerate() {
+        let text = if record.finished != UNKNOWN || (flow.size.is_none() && record.reason == Reason::None && !stuck[i]) {
+            None
+        } else {
+            unfinished += 1;
+            Some(match record.reason {
+                Reason::PathDown => "path down: no route to the destination".to_owned(),
+                Reason::BackOff => "timeout back-off: too many timeouts in a row".to_owned(),
+                Reason::None if stuck[i] => "zero window: the receiver offers no room".to_owned(),
+                Reason::None if record.started == UNKNOWN && flow.after.is_some() => {
+                    "not started: an earlier flow did not finish".to_owned()
+                }
+                Reason::None if record.started == UNKNOWN => "not started before the end of the run".to_owned(),
+                Reason::None if flow.is_datagram(scenario) && wire.lost[i] > 0 => "datagrams were lost".to_owned(),
+                Reason::None => "not finished before the end of the run".to_owned(),
+            })
+        };
+        reason_of.push(text.map(|text| match reasons.iter().position(|r| r.0 == text) {
+            Some(at) => {
+                reasons[at].1 += 1;
+                at as u32
+            }
+            None => {
+                reasons.push((text, 1));
+                reasons.len() as u32 - 1
+            }
+        }));
+    }
+    let integer = |f: &dyn Fn(usize) -> u64| Column::Integer((0..records.len()).map(|i| f(i) as i64).collect());
+    let optional = |f: &dyn Fn(usize) -> Option<i64>| Column::OptionalInteger((0..records.len()).map(f).collect());
+    let plan = &scenario.flows;
+    let goodput = |i: usize| {
+        let record = &records[i];
+        let is_plain = config.warmup == 0 && config.cooldown == 0;
+        if let (true, Some(fct), Some(size)) = (is_plain, known_ns(record.finished, record.started), plan[i].size) {
+            return (fct > 0).then(|| size as f64 * 8e9 / fct as f64);
+        }
+        let before = probe.delivered_before.get(i).copied().unwrap_or(0);
+        let until = probe.delivered_until.get(i).copied().unwrap_or(record.delivered);
+        // A flow that starts inside the window is judged over its own time.
+        let own = simulation.now.saturating_sub(record.started) as f64 * 1e-12;
+        let length = if record.started == UNKNOWN { seconds } else { own.min(seconds) };
+        (length > 0.0).then(|| (until - before) as f64 * 8.0 / length)
+    };
+    let columns = vec![
+        ("flow", integer(&|i| i as u64)),
+        ("workload", Column::Word(plan.iter().map(|f| Some(f.workload)).collect(), workloads)),
+        ("src", Column::Word(plan.iter().map(|f| Some(f.src.0)).collect(), names.clone())),
+        ("dst", Column::Word(plan.iter().map(|f| Some(f.dst.0)).collect(), names)),
+        ("size_bytes", optional(&|i| plan[i].size.map(|s| s as i64))),
+        ("start_ns", optional(&|i| known_ns(records[i].started, 0))),
+        ("fct_ns", optional(&|i| known_ns(records[i].finished, records[i].started))),
+        ("acked_ns", optional(&|i| known_ns(records[i].acked, records[i].started))),
+        ("closed_ns", optional(&|i| known_ns(records[i].closed, records[i].started))),
+        ("ideal_fct_ns", optional(&|i| scenario.ideal_fct(FlowId::from(i)).map(|t| t.as_ns() as i64))),
+        ("delivered_bytes", integer(&|i| records[i].delivered)),
+        ("goodput_bps", Column::OptionalReal((0..records.len()).map(goodput).collect())),
+        ("wire_bytes", integer(&|i| records[i].wire_bytes)),
+        ("retransmitted_bytes", integer(&|i| records[i].resent_bytes)),
+        ("lost_packets", integer(&|i| u64::from(wire.lost[i]))),
+        ("marked_packets", integer(&|i| u64::from(wire.marked[i]))),
+        ("reordered_packets", integer(&|i| records[i].reordered)),
+        ("subflows", integer(&|_| 1)),
+        ("reason", Column::Word(reason_of, reasons.iter().map(|r| r.0.clone()).collect())),
+        ("latency_p50_ns", optional(&|i| records[i].latency.map(|l| Time(l.0).as_ns() as i64))),
+        ("latency_p99_ns", optional(&|i| records[i].latency.map(|l| Time(l.1).as_ns() as i64))),
+    ];
+    let reasons = reasons.into_iter().map(|(text, n)| format!("{n} x {text}")).collect();
+    Flows { table: Table { name: "flows", columns }, unfinished, reasons }
+}
+
+fn link_words(simulation: &Simulation) -> (Vec<Option<u32>>, Vec<String>) {
+    let network = &simulation.scenario.network;
+    let names: Vec<String> = (0..network.links.len()).map(|i| network.link_name(LinkId::from(i))).collect();
+    ((0..names.len() as u32).map(Some).collect(), names)
+}
+
+fn links(simulation: &Simulation, found: &InFlight) -> Table {
+    let Simulation { scenario, wire, probe, config, .. } = simulation;
+    let network = &scenario.network;
+    let nodes: Vec<String> = network.nodes.iter().map(|n| n.name.clone()).collect();
+    let (codes, names) = link_words(simulation);
+    let count = network.links.len();
+    let busy = |i: usize| busy_before(&wire.ports[i], wire.backlogs[i].busy, simulation.now);
+    let window = (window_seconds(simulation) * 1e12).max(1.0);
+    let utilization = |i: usize| {
+        let until = probe.busy_until.get(i).copied().unwrap_or_else(|| busy(i));
+        let before = probe.busy_before.get(i).copied().unwrap_or(0);
+        (until - before) as f64 / window
+    };
+    let mut flows = vec![0_i64; count];
+    let is_per_flow = scenario.load_balance.is_per_flow();
+    if is_per_flow {
+        for i in 0..scenario.flows.len() {
+            for link in scenario.flow_path(FlowId::from(i)).unwrap_or_default() {
+                flows[link.index()] += 1;
+            }
+        }
+    }
+    let integer = |f: &dyn Fn(usize) -> u64| Column::Integer((0..count).map(|i| f(i) as i64).collect());
+    let columns = vec![
+        ("link", Column::Word(codes, names)),
+        ("src", Column::Word(network.links.iter().map(|l| Some(l.src.0)).collect(), nodes.clone())),
+        ("dst", Column::Word(network.links.iter().map(|l| Some(l.dst.0)).collect(), nodes)),
+        ("rate_bps", integer(&|i| network.links[i].rate.0)),
+        ("tx_bytes", integer(&|i| wire.ports[i].bytes - found.queued[i].1)),
+        ("tx_packets", integer(&|i| wire.ports[i].packets - found.queued[i].0)),
+        ("busy_ns", integer(&|i| Time(busy(i)).as_ns())),
+        ("utilization", Column::Real((0..count).map(utilization).collect())),
+        (
+            "flows",
+            Column::OptionalInteger(if is_per_flow { flows.into_iter().map(Some).collect() } else { vec![None; count] }),
+        ),
+        ("lost_packets", integer(&|i| wire.wear.get(i).and_then(Option::as_ref).map_or(0, |w| w.lost))),
+    ];
+    let _ = config;
+    Table { name: "links", columns }
+}
+
+fn queues(simulation: &Simulation) -> Table {
+    let wire = &simulation.wire;
+    let (codes, names) = link_words(simulation);
+    let count = codes.len();
+    let now = simulation.now.max(1);
+    let integer = |f: &dyn Fn(usize) -> u64| Column::Integer((0..count).map(|i| f(i) as i64).collect());
+    let bytes_of = |i: usize, time: u64| {
+        u128::from(time).saturating_mul(u128::from(wire.backlogs[i].rate)).div_ceil(8_000_000_000_000) as u64
+    };
+    let columns = vec![
+        ("link", Column::Word(codes, names)),
+        ("priority", integer(&|_| 0)),
+        ("enqueued_packets", integer(&|i| wire.ports[i].packets)),
+        ("dropped_packets", integer(&|i| wire.backlogs[i].dropped)),
+        ("marked_packets", integer(&|i| wire.backlogs[i].marked)),
+        ("max_bytes", integer(&|i| bytes_of(i, wire.ports[i].max_backlog))),
+        ("mean_bytes", Column::Real((0..count).map(|i| wire.backlogs[i].byte_time as f64 / now as f64).collect())),
+        (
+            "mean_wait_ns",
+            Column::OptionalReal(
+                (0..count)
+                    .map(|i| {
+                        let port = &wire.ports[i];
+                        (port.packets > 0).then(|| port.waited as f64 / 1e3 / port.packets as f64)
+                    })
+                    .collect(),
+            ),
+        ),
+        ("paused_ns", integer(&|_| 0)),
+    ];
+    Table { name: "queues", columns }
+}
+
+fn paths(simulation: &Simulation) -> Table {
+    let scenario = &simulation.scenario;
+    let (_, names) = link_words(simulation);
+    let (mut flow, mut src_port, mut dst_port, mut bytes) = (vec![], vec![], vec![], vec![]);
+    let (mut ends, mut items) = (vec![], vec![]);
+    if scenario.load_balance.is_per_flow() {
+        for (i, plan) in scenario.flows.iter().enumerate() {
+            let Some(path) = scenario.flow_path(FlowId::from(i)) else { continue };
+            flow.push(i as i64);
+            src_port.push(i64::from(plan.src_port));
+            dst_port.push(i64::from(plan.dst_port));
+            bytes.push(simulation.hosts.records[i].wire_bytes as i64);
+            items.extend(path.iter().map(|l| l.0));
+            ends.push(items.len() as u32);
+        }
+    }
+    let subflow = vec![0; flow.len()];
+    Table {
+        name: "paths",
+        columns: vec![
+            ("flow", Column::Integer(flow)),
+            ("subflow", Column::Integer(subflow)),
+            ("src_port", Column::Integer(src_port)),
+            ("dst_port", Column::Integer(dst_port)),
+            ("path", Column::Words { ends, items, words: names }),
+            ("tx_bytes", Column::Integer(bytes)),
+        ],
+    }
+}

@@ -1,0 +1,194 @@
+//! Measurement: the window in which things count, and samples at an interval.
+//!
+//! A sample sees the network between two events: everything before its time has happened, nothing after.
+
+use serde::{Deserialize, Serialize};
+use weft_net::network::NodeKind;
+use weft_net::results::{Column, Table};
+use weft_net::scenario::Scenario;
+use weft_net::units::Time;
+
+use crate::config::{Config, Metric};
+use crate::host::{Hosts, SourceEnd};
+use crate::port::Port;
+use crate::wire::Wire;
+
+/// Names in the `metric` column, in the order of [`Metric`].
+const METRICS: [&str; 5] = ["goodput_bps", "cwnd_bytes", "srtt_ns", "queue_bytes", "utilization"];
+
+/// When to look, what was seen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Probe {
+    every: u64,
+    metrics: Vec<Metric>,
+    next_sample: u64,
+    /// Start and end of the measurement window, until they are crossed; `u64::MAX` after.
+    begin: u64,
+    end: u64,
+    /// When the run stops at the latest.
+    stop: u64,
+    /// Busy time of each link at the start and at the end of the measurement window.
+    pub(crate) busy_before: Vec<u64>,
+    pub(crate) busy_until: Vec<u64>,
+    /// Delivered bytes per flow at those times.
+    pub(crate) delivered_before: Vec<u64>,
+    pub(crate) delivered_until: Vec<u64>,
+    last_delivered: Vec<u64>,
+    last_busy: Vec<u64>,
+    switch_ports: Vec<u32>,
+    rows: Rows,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Rows {
+    time: Vec<i64>,
+    metric: Vec<Option<u32>>,
+    entity: Vec<Option<u32>>,
+    value: Vec<f64>,
+}
+
+impl Rows {
+    fn add(&mut self, time: u64, metric: Metric, entity: usize, value: f64) {
+        self.time.push(Time(time).as_ns() as i64);
+        self.metric.push(Some(metric as u32));
+        self.entity.push(Some(entity as u32));
+        self.value.push(value);
+    }
+}
+
+/// Time that a port has spent sending before `now`.
+pub(crate) fn busy_before(port: &Port, busy: u64, now: u64) -> u64 {
+    busy - port.busy_until.saturating_sub(now)
+}
+
+impl Probe {
+    pub(crate) fn new(scenario: &Scenario, config: &Config) -> Self {
+        let network = &scenario.network;
+        let is_switch = |i: usize| network.nodes[network.links[i].src.index()].kind == NodeKind::Switch;
+        let samples = config.every > 0;
+        let sized = |is_on: bool, n: usize| if is_on { vec![0; n] } else { Vec::new() };
+        Self {
+            every: config.every,
+            metrics: config.metrics.clone(),
+            next_sample: if samples { config.every } else { u64::MAX },
+            begin: if config.warmup > 0 { config.warmup } else { u64::MAX },
+            end: match config.until {
+                Some(until) if config.cooldown > 0 => until - config.cooldown,
+                _ => u64::MAX,
+            },
+            stop: config.until.unwrap_or(u64::MAX).min(config.limit),
+            busy_before: Vec::new(),
+            busy_until: Vec::new(),
+            delivered_before: Vec::new(),
+            delivered_until: Vec::new(),
+            last_delivered: sized(samples, scenario.flows.len()),
+            last_busy: sized(samples, network.links.len()),
+            switch_ports: (0..network.links.len()).filter(|&i| is_switch(i)).map(|i| i as u32).collect(),
+            rows: Rows::default(),
+        }
+    }
+
+    /// The next time at which something must be looked at.
+    pub(crate) fn next_boundary(&self) -> u64 {
+        self.next_sample.min(self.begin).min(self.end).min(self.stop)
+    }
+
+    /// Looks at the network at `now`, which is [`Self::next_boundary`].
+    pub(crate) fn cross(&mut self, now: u64, wire: &Wire, hosts: &Hosts) {
+        let busy = |wire: &Wire| {
+            wire.ports.iter().zip(&wire.backlogs).map(|(p, b)| busy_before(p, b.busy, now)).collect::<Vec<_>>()
+        };
+        let delivered = |hosts: &Hosts| (0..hosts.records.len()).map(|f| hosts.delivered(f)).collect::<Vec<_>>();
+        if now >= self.begin {
+            self.begin = u64::MAX;
+            self.busy_before = busy(wire);
+            self.delivered_before = delivered(hosts);
+        }
+        if now >= self.end {
+            self.end = u64::MAX;
+            self.busy_until = busy(wire);
+            self.delivered_until = delivered(hosts);
+        }
+        if now >= self.next_sample {
+            self.next_sample += self.every;
+            self.sample(now, wire, hosts);
+        }
+    }
+
+    fn sample(&mut self, now: u64, wire: &Wire, hosts: &Hosts) {
+        let seconds = self.every as f64 * 1e-12;
+        let links = wire.ports.len();
+        for &metric in &self.metrics {
+            match metric {
+                Metric::Goodput => {
+                    for (flow, last) in self.last_delivered.iter_mut().enumerate() {
+                        let delivered = hosts.delivered(flow);
+                        let is_alive = !matches!(hosts.sources[flow], SourceEnd::None);
+                        if is_alive || delivered > *last {
+                            let bits = 8.0 * (delivered - *last) as f64;
+                            self.rows.add(now, metric, links + flow, bits / seconds);
+                        }
+                        *last = delivered;
+                    }
+                }
+                Metric::Cwnd | Metric::Srtt => {
+                    for (flow, source) in hosts.sources.iter().enumerate() {
+                        let SourceEnd::Tcp(sender) = source else { continue };
+                        match metric {
+                            Metric::Cwnd => self.rows.add(now, metric, links + flow, sender.cwnd_bytes()),
+                            _ if sender.rtt.srtt > 0 => {
+                                self.rows.add(now, metric, links + flow, sender.rtt.srtt as f64 / 1e3);
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+                Metric::Queue => {
+                    for &link in &self.switch_ports {
+                        let (port, backlog) = (&wire.ports[link as usize], &wire.backlogs[link as usize]);
+                        self.rows.add(now, metric, link as usize, port.queued_bytes(now, backlog) as f64);
+                    }
+                }
+                Metric::Utilization => {
+                    for (link, last) in self.last_busy.iter_mut().enumerate() {
+                        let busy = busy_before(&wire.ports[link], wire.backlogs[link].busy, now);
+                        self.rows.add(now, metric, link, (busy - *last) as f64 / self.every as f64);
+                        *last = busy;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The rows since the last call as a piece of the `samples` table.
+    pub(crate) fn take(&mut self, scenario: &Scenario) -> Option<Table> {
+        if self.rows.time.is_empty() {
+            return None;
+        }
+        let rows = std::mem::take(&mut self.rows);
+        // The dictionary holds only what this piece names: links by name, flows by number.
+        let links = scenario.network.links.len();
+        let mut used: Vec<u32> = rows.entity.iter().flatten().copied().collect();
+        used.sort_unstable();
+        used.dedup();
+        let words = used
+            .iter()
+            .map(|&e| match (e as usize).checked_sub(links) {
+                None => scenario.network.link_name(weft_net::ids::LinkId(e)),
+                Some(flow) => flow.to_string(),
+            })
+            .collect();
+        let code = |e: &Option<u32>| e.map(|e| used.binary_search(&e).expect("collected above") as u32);
+        let count = rows.time.len();
+        Some(Table {
+            name: "samples",
+            columns: vec![
+                ("time_ns", Column::Integer(rows.time)),
+                ("metric", Column::Word(rows.metric, METRICS.map(str::to_owned).to_vec())),
+                ("entity", Column::Word(rows.entity.iter().map(code).collect(), words)),
+                ("value", Column::Real(rows.value)),
+                ("error", Column::OptionalReal(vec![None; count])),
+            ],
+        })
+    }
+}

@@ -1,0 +1,406 @@
+//! A TCP receiver: one flow at the host that wants the payload.
+//!
+//! Sources: RFC 9293 section 3.8 and RFC 1122 section 4.2.3.2 (delayed ACKs), RFC 5681 section 4.2 (an ACK at once for
+//! what is out of order or fills a gap), RFC 2018 and 2883 (SACK), RFC 7323 section 4.3 (timestamp echo), RFC 3168 and
+//! RFC 8257 section 3.2 (ECN echo), RFC 4737 section 3 (reordering).
+//!
+//! It hands ACKs to the card even when that is busy: they are few. For a fetch it also opens the connection and asks.
+
+use serde::{Deserialize, Serialize};
+use weft_net::transport::tcp::Tcp;
+
+use crate::packet::{Kind, Packet, flag};
+use crate::rtt::Rtt;
+use crate::sender::{Address, NEVER, SYN_BYTES};
+use crate::wire::Wire;
+
+/// Linux: a connection begins with a window of 64 KiB, which then grows.
+const FIRST_WINDOW: u64 = 65_536;
+
+/// How far a fetch has come; an upload begins at `Receiving`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Stage {
+    /// SYN sent.
+    Opening,
+    /// Request sent, no data yet.
+    Asking,
+    /// Data flows.
+    Receiving,
+    /// All data has arrived.
+    Complete,
+    /// Nobody answers.
+    Failed,
+}
+
+/// How marks are echoed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Echo {
+    /// RFC 3168: from a mark until the sender says that it has slowed down.
+    Latched,
+    /// RFC 8257: exactly which segments were marked.
+    Precise,
+}
+
+/// One receiver; plain data.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Receiver {
+    pub(crate) address: Address,
+    pub(crate) stage: Stage,
+    echo: Echo,
+    /// The last segment was marked (precise), or a mark is being echoed (latched).
+    is_marked: bool,
+    /// First segment that is missing.
+    next: u32,
+    /// `next` of the last ACK.
+    last_ack: u32,
+    /// One past the highest segment seen.
+    highest: u32,
+    total: u32,
+    header: u16,
+    mss: u16,
+    last_payload: u16,
+    /// Segments beyond the first gap, as disjoint ranges in order.
+    ranges: Vec<(u32, u32)>,
+    /// One segment of each of the last three blocks that changed, newest first.
+    recent: [u32; 3],
+    /// Segments that arrived in order and are not acknowledged yet.
+    pending: u32,
+    quick: u32,
+    ack_every: u32,
+    quick_acks: u32,
+    ack_delay: u64,
+    ack_due: u64,
+    wake_at: u64,
+    /// Timestamp to be echoed.
+    echo_stamp: u32,
+    /// Receive buffer, bytes, as it is offered now and at most.
+    buffer: u64,
+    most_buffer: u64,
+    idle_limit: u64,
+    last_arrival: u64,
+    /// Retransmission of SYN and request.
+    rtt: Rtt,
+    retries: u32,
+    max_retries: u32,
+    request: u32,
+    handshakes: u32,
+    /// Payload bytes received, each once.
+    pub(crate) delivered: u64,
+    /// Segments that arrived after a later one, retransmissions left out.
+    pub(crate) reordered: u64,
+    pub(crate) packets: u64,
+    /// Wire bytes of everything this end sent.
+    pub(crate) wire_bytes: u64,
+}
+
+/// What a receiver is made of.
+#[derive(Debug)]
+pub(crate) struct Setup<'a> {
+    pub(crate) tcp: &'a Tcp,
+    pub(crate) address: Address,
+    pub(crate) size: Option<u64>,
+    pub(crate) mss: u16,
+    pub(crate) is_dctcp: bool,
+    pub(crate) request: u32,
+}
+
+impl Receiver {
+    pub(crate) fn new(setup: Setup<'_>) -> Self {
+        let Setup { tcp, address, size, mss, is_dctcp, request } = setup;
+        let (total, last_payload) = crate::sender::segments(size, mss);
+        let most_buffer = tcp.receive_window.0;
+        Self {
+            address,
+            stage: Stage::Receiving,
+            echo: if is_dctcp { Echo::Precise } else { Echo::Latched },
+            is_marked: false,
+            next: 0,
+            last_ack: 0,
+            highest: 0,
+            total,
+            header: tcp.header_bytes() as u16,
+            mss,
+            last_payload,
+            ranges: Vec::new(),
+            recent: [u32::MAX; 3],
+            pending: 0,
+            quick: tcp.quick_acks as u32,
+            ack_every: tcp.ack_every as u32,
+            quick_acks: tcp.quick_acks as u32,
+            ack_delay: tcp.ack_delay.0,
+            ack_due: NEVER,
+            wake_at: NEVER,
+            echo_stamp: 0,
+            buffer: if tcp.autotune { most_buffer.min(FIRST_WINDOW) } else { most_buffer },
+            most_buffer,
+            idle_limit: tcp.rto_min.0,
+            last_arrival: 0,
+            rtt: Rtt::new(tcp),
+            retries: 0,
+            max_retries: tcp.retries as u32,
+            request,
+            handshakes: 0,
+            delivered: 0,
+            reordered: 0,
+            packets: 0,
+            wire_bytes: 0,
+        }
+    }
+
+    fn emit(&mut self, wire: &mut Wire, packet: Packet) {
+        self.wire_bytes += wire.emit(self.address.link, self.address.node, packet);
+        self.packets += 1;
+    }
+
+    /// The window offered, in segments.
+    pub(crate) fn offer(&self) -> u32 {
+        (self.buffer / u64::from(self.mss)) as u32
+    }
+
+    // ---- the handshake ----
+
+    /// Opens the connection of a fetch.
+    pub(crate) fn open(&mut self, wire: &mut Wire) {
+        self.stage = Stage::Opening;
+        self.send_handshake(wire);
+    }
+
+    /// The SYN-ACK of a fetch arrives: asks for the payload.
+    pub(crate) fn ask(&mut self, wire: &mut Wire) {
+        if self.stage == Stage::Opening {
+            if self.handshakes == 1 {
+                self.rtt.sample(wire.now - self.last_arrival);
+            }
+            self.rtt.backoff = 0;
+            self.retries = 0;
+            self.stage = Stage::Asking;
+            self.send_handshake(wire);
+        }
+    }
+
+    /// Answers the SYN of an upload; also when it comes again.
+    pub(crate) fn answer(&mut self, wire: &mut Wire) {
+        let mut packet = self.address.packet(Kind::SynAck, 0, SYN_BYTES, 0, wire.now);
+        packet.window = self.offer();
+        self.emit(wire, packet);
+    }
+
+    fn send_handshake(&mut self, wire: &mut Wire) {
+        let (kind, bytes) = match self.stage {
+            Stage::Opening => (Kind::Syn, SYN_BYTES),
+            _ => (Kind::Request, self.header + self.request as u16),
+        };
+        let mut packet = self.address.packet(kind, 0, bytes, 0, wire.now);
+        packet.window = self.offer();
+        self.emit(wire, packet);
+        self.handshakes += 1;
+        self.last_arrival = wire.now;
+        self.arm(wire, wire.now + self.rtt.rto());
+    }
+
+    // ---- data ----
+
+    /// A segment arrives; returns whether it completes the flow.
+    #[inline]
+    pub(crate) fn on_data(&mut self, packet: &Packet, wire: &mut Wire) -> bool {
+        if matches!(self.stage, Stage::Asking | Stage::Opening) {
+            self.stage = Stage::Receiving;
+            self.ack_due = NEVER;
+        }
+        let seq = packet.seq;
+        // After a long silence the sender may be at a window of one: do not keep it waiting (as Linux).
+        if wire.now > self.last_arrival + self.idle_limit {
+            self.quick = self.quick_acks;
+        }
+        self.last_arrival = wire.now;
+        self.note_mark(packet, wire);
+        if seq == self.next && self.ranges.is_empty() {
+            // In order: nearly always.
+            if seq == self.last_ack {
+                self.echo_stamp = packet.stamp;
+            }
+            self.take(seq);
+            self.next += 1;
+            self.highest = self.next.max(self.highest);
+            self.pending += 1;
+            if self.next == self.total {
+                return self.complete(wire);
+            }
+            if self.quick > 0 {
+                self.quick -= 1;
+                self.acknowledge(wire, 0);
+            } else if self.pending >= self.ack_every {
+                self.acknowledge(wire, 0);
+            } else if self.ack_due == NEVER {
+                self.arm(wire, wire.now + self.ack_delay);
+            }
+            return false;
+        }
+        self.on_disorder(packet, wire)
+    }
+
+    /// Counts the payload of a segment that arrives for the first time, and lets the buffer grow.
+    #[inline]
+    fn take(&mut self, seq: u32) {
+        let payload = if seq + 1 == self.total { self.last_payload } else { self.mss };
+        self.delivered += u64::from(payload);
+        if self.buffer < self.most_buffer {
+            // Linux's tcp_grow_window: two segments for each that arrives, so slow start is not held back.
+            self.buffer = (self.buffer + 2 * u64::from(self.mss)).min(self.most_buffer);
+        }
+    }
+
+    #[cold]
+    fn on_disorder(&mut self, packet: &Packet, wire: &mut Wire) -> bool {
+        let seq = packet.seq;
+        if seq < self.highest && packet.flags & flag::AGAIN == 0 {
+            self.reordered += 1;
+        }
+        self.highest = self.highest.max(seq + 1);
+        self.quick = self.quick_acks;
+        if seq < self.next || self.ranges.iter().any(|&(start, end)| (start..end).contains(&seq)) {
+            if self.next == self.total {
+                // The sender has not heard that everything is here.
+                self.acknowledge(wire, flag::DUPLICATE | flag::FIN);
+            } else {
+                self.acknowledge(wire, flag::DUPLICATE);
+            }
+            return false;
+        }
+        if seq <= self.last_ack {
+            self.echo_stamp = packet.stamp;
+        }
+        self.take(seq);
+        if seq == self.next {
+            self.next += 1;
+            if self.ranges[0].0 == self.next {
+                self.next = self.ranges.remove(0).1;
+            }
+            if self.next == self.total {
+                return self.complete(wire);
+            }
+        } else {
+            self.insert(seq);
+        }
+        self.acknowledge(wire, 0);
+        false
+    }
+
+    fn insert(&mut self, seq: u32) {
+        let at = self.ranges.partition_point(|&(start, _)| start <= seq);
+        let joins_left = at > 0 && self.ranges[at - 1].1 == seq;
+        let joins_right = at < self.ranges.len() && self.ranges[at].0 == seq + 1;
+        match (joins_left, joins_right) {
+            (true, true) => {
+                self.ranges[at - 1].1 = self.ranges[at].1;
+                self.ranges.remove(at);
+            }
+            (true, false) => self.ranges[at - 1].1 = seq + 1,
+            (false, true) => self.ranges[at].0 = seq,
+            (false, false) => self.ranges.insert(at, (seq, seq + 1)),
+        }
+        // RFC 2018, section 4: the block with the newest segment comes first, then those reported most recently.
+        let block = self.block_of(seq);
+        let others: Vec<u32> = self.recent.iter().copied().filter(|&s| self.block_of(s).is_some_and(|b| Some(b) != block)).collect();
+        self.recent = [seq, others.first().copied().unwrap_or(u32::MAX), others.get(1).copied().unwrap_or(u32::MAX)];
+    }
+
+    fn block_of(&self, seq: u32) -> Option<(u32, u32)> {
+        let at = self.ranges.partition_point(|&(start, _)| start <= seq);
+        self.ranges.get(at.wrapping_sub(1)).copied().filter(|&(_, end)| seq < end)
+    }
+
+    fn note_mark(&mut self, packet: &Packet, wire: &mut Wire) {
+        let is_marked = packet.flags & flag::CE != 0;
+        match self.echo {
+            Echo::Precise => {
+                // RFC 8257, figure 1: a change of state acknowledges at once what came before it.
+                if is_marked != self.is_marked && self.pending > 0 {
+                    self.acknowledge(wire, 0);
+                }
+                self.is_marked = is_marked;
+            }
+            Echo::Latched => {
+                if packet.flags & flag::CWR != 0 {
+                    self.is_marked = false;
+                }
+                self.is_marked |= is_marked;
+            }
+        }
+    }
+
+    fn complete(&mut self, wire: &mut Wire) -> bool {
+        self.stage = Stage::Complete;
+        self.acknowledge(wire, flag::FIN);
+        true
+    }
+
+    fn acknowledge(&mut self, wire: &mut Wire, mut flags: u8) {
+        if self.is_marked {
+            flags |= flag::ECE;
+        }
+        let mut packet = self.address.packet(Kind::Ack, self.next, self.header, flags, wire.now);
+        packet.stamp = self.echo_stamp;
+        packet.window = self.offer();
+        let mut blocks = u16::from(flags & flag::DUPLICATE != 0);
+        if !self.ranges.is_empty() {
+            let mut at = 0;
+            for seq in self.recent {
+                let Some((start, end)) = self.block_of(seq) else { continue };
+                let distance = start - self.next;
+                if blocks == 3 || distance > 0xffff {
+                    break;
+                }
+                packet.sack[at] = distance << 16 | (end - start).min(0xffff);
+                at += 1;
+                blocks += 1;
+            }
+        }
+        if blocks > 0 {
+            // Two bytes of padding, kind and length, and eight bytes per block.
+            packet.bytes += 4 + 8 * blocks;
+        }
+        self.pending = 0;
+        self.last_ack = self.next;
+        self.ack_due = NEVER;
+        self.emit(wire, packet);
+    }
+
+    // ---- timers ----
+
+    fn arm(&mut self, wire: &mut Wire, due: u64) {
+        self.ack_due = due;
+        if due < self.wake_at {
+            self.wake_at = due;
+            wire.schedule(Packet::local(Kind::SinkTimer, self.address.node, self.address.flow, due));
+        }
+    }
+
+    /// A timer event: a delayed ACK, or nobody has answered.
+    pub(crate) fn on_timer(&mut self, wire: &mut Wire) {
+        if wire.now != self.wake_at {
+            return;
+        }
+        self.wake_at = NEVER;
+        if self.ack_due == NEVER {
+            return;
+        }
+        if wire.now < self.ack_due {
+            return self.arm(wire, self.ack_due);
+        }
+        self.ack_due = NEVER;
+        match self.stage {
+            Stage::Opening | Stage::Asking => {
+                self.rtt.backoff += 1;
+                self.retries += 1;
+                if self.retries > self.max_retries {
+                    self.stage = Stage::Failed;
+                } else {
+                    self.send_handshake(wire);
+                }
+            }
+            Stage::Receiving => self.acknowledge(wire, 0),
+            Stage::Complete | Stage::Failed => {}
+        }
+    }
+}

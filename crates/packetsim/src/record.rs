@@ -1,0 +1,66 @@
+//! What is known of a flow once its ends are gone: one row of the `flows` table in the making.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a flow did not finish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Reason {
+    /// It did, or nothing is known against it.
+    None,
+    /// There is no way to the destination.
+    PathDown,
+    /// Too many timeouts in a row.
+    BackOff,
+}
+
+/// Nothing yet.
+pub(crate) const UNKNOWN: u64 = u64::MAX;
+
+/// One flow; times in ps, [`UNKNOWN`] until they are known.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Record {
+    /// The first packet was sent.
+    pub(crate) started: u64,
+    /// The last payload byte was received.
+    pub(crate) finished: u64,
+    /// The sender knew that.
+    pub(crate) acked: u64,
+    /// The last FIN arrived.
+    pub(crate) closed: u64,
+    pub(crate) reason: Reason,
+    /// Payload received, each byte once.
+    pub(crate) delivered: u64,
+    /// The same at the start and at the end of the measurement window.
+    pub(crate) delivered_before: u64,
+    pub(crate) delivered_until: u64,
+    /// Wire bytes that the source sent.
+    pub(crate) wire_bytes: u64,
+    pub(crate) resent_bytes: u64,
+    pub(crate) reordered: u64,
+    /// Packets that either end sent, and that arrived at either.
+    pub(crate) sent: u64,
+    pub(crate) arrived: u64,
+    /// Median and 99th percentile of the one-way delay, for datagrams.
+    pub(crate) latency: Option<(u64, u64)>,
+}
+
+impl Record {
+    pub(crate) fn new() -> Self {
+        Self {
+            started: UNKNOWN,
+            finished: UNKNOWN,
+            acked: UNKNOWN,
+            closed: UNKNOWN,
+            reason: Reason::None,
+            delivered: 0,
+            delivered_before: 0,
+            delivered_until: UNKNOWN,
+            wire_bytes: 0,
+            resent_bytes: 0,
+            reordered: 0,
+            sent: 0,
+            arrived: 0,
+            latency: None,
+        }
+    }
+}

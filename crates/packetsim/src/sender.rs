@@ -1,0 +1,682 @@
+//! A TCP sender: one flow at the host that has the payload.
+//!
+//! Read first: RFC 9293 section 3, RFC 5681, RFC 6298, RFC 6675, RFC 8985. The parts live apart: `scoreboard.rs` (what
+//! is in flight), `rtt.rs` (timeouts), `loss_recovery.rs` (what is lost), `congestion.rs` (how large the window is).
+//! This file ties them together: what an ACK, a timer or room in the network card makes the sender do.
+//!
+//! Departures: sequence numbers count segments; the FIN rides on the last one; a spurious recovery is undone when
+//! the timestamp echo shows that the original arrived (RFC 3522, as Linux does), for which `timestamps` must be on.
+
+use serde::{Deserialize, Serialize};
+use weft_net::transport::tcp::Tcp;
+
+use crate::congestion::{Ack, Control, Controller, Window};
+use crate::loss_recovery::{Limits, Rack, detect_by_count};
+use crate::packet::{Kind, Packet, flag, stamp};
+use crate::rtt::Rtt;
+use crate::scoreboard::Scoreboard;
+use crate::wire::Wire;
+
+/// No timer.
+pub(crate) const NEVER: u64 = u64::MAX;
+/// IP packet of a SYN or SYN-ACK: 20 bytes IP, 40 TCP with its options (MSS, SACK, timestamps, window scale).
+pub(crate) const SYN_BYTES: u16 = 60;
+
+/// Where a flow lives and how its packets look.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Address {
+    /// The flow.
+    pub(crate) flow: u32,
+    /// The host that this end lives on.
+    pub(crate) node: u32,
+    /// The link that it sends on.
+    pub(crate) link: u32,
+    /// The other host.
+    pub(crate) dst: u32,
+    /// Hash of the five-tuple in this direction.
+    pub(crate) entropy: u32,
+    /// [`flag::BACKWARD`] at the destination of the payload, else 0.
+    pub(crate) direction: u8,
+}
+
+impl Address {
+    /// A packet of this end.
+    #[inline]
+    pub(crate) fn packet(&self, kind: Kind, seq: u32, bytes: u16, flags: u8, now: u64) -> Packet {
+        Packet {
+            time: 0,
+            link: 0,
+            flow: self.flow,
+            dst: self.dst,
+            entropy: self.entropy,
+            seq,
+            bytes,
+            kind,
+            flags: flags | self.direction,
+            stamp: stamp(now),
+            window: 0,
+            sack: [0; 3],
+            spare: 0,
+        }
+    }
+}
+
+/// The life of a connection at the sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Phase {
+    /// SYN sent.
+    Opening,
+    /// SYN received and answered.
+    Answering,
+    /// Data flows.
+    Open,
+    /// The last FIN has arrived.
+    Closed,
+    /// Given up after too many timeouts.
+    Failed,
+}
+
+/// How the sender repairs losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Repair {
+    None,
+    /// Fast recovery.
+    Fast,
+    /// After a timeout.
+    Timeout,
+}
+
+/// What the next timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Timer {
+    Retransmit,
+    /// RACK's reordering window ends.
+    Reorder,
+    /// Tail loss probe.
+    Probe,
+}
+
+/// What to restore if the loss was none.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Undo {
+    window: Window,
+    /// Clock of the first retransmission; `None` before it.
+    resent: Option<u32>,
+}
+
+/// Why [`Sender::send_next`] did not send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sent {
+    /// It did.
+    One,
+    /// The window is full or there is nothing to send.
+    Nothing,
+    /// The network card has no room.
+    NoRoom,
+}
+
+/// One sender; plain data.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Sender {
+    pub(crate) address: Address,
+    pub(crate) phase: Phase,
+    repair: Repair,
+    timer: Timer,
+    is_ecn_capable: bool,
+    /// The next data packet carries CWR.
+    says_cwr: bool,
+    /// The window limited the last attempt to send.
+    is_limited: bool,
+    has_rack: bool,
+    has_probe: bool,
+    has_timestamps: bool,
+    limited_transmit: bool,
+    /// Waits in the host's list for room in the card.
+    pub(crate) waits_for_card: bool,
+    /// The receiver offers no window and never will.
+    pub(crate) is_stuck: bool,
+    pub(crate) board: Scoreboard,
+    pub(crate) window: Window,
+    pub(crate) rtt: Rtt,
+    control: Controller,
+    rack: Rack,
+    /// First segment beyond the receiver's window.
+    edge: u32,
+    /// Segments of the flow; `u32::MAX` for an endless one.
+    total: u32,
+    header: u16,
+    mss: u16,
+    last_payload: u16,
+    duplicate_acks: u32,
+    repair_until: u32,
+    undo: Option<Undo>,
+    /// SACK blocks of the last ACK, so that known segments are not walked again.
+    known: [(u32, u32); 3],
+    /// Tail loss probe: the segment after the last one when it was sent, and whether it was a retransmission.
+    probe: Option<(u32, bool)>,
+    ack_delay: u64,
+    /// Start of the retransmission timer.
+    timer_base: u64,
+    /// When the last data left or was acknowledged.
+    last_activity: u64,
+    /// When RACK's reordering timer is due.
+    reorder_due: u64,
+    deadline: u64,
+    /// When the outstanding timer event happens; [`NEVER`] if there is none.
+    wake_at: u64,
+    retries: u32,
+    max_retries: u32,
+    /// Longest backlog of the card, ps, at which this flow still adds to it.
+    card_room: u64,
+    /// An endless flow sends nothing after this.
+    stop: u64,
+    /// Wire bytes of everything this end sent.
+    pub(crate) wire_bytes: u64,
+    pub(crate) resent_bytes: u64,
+    pub(crate) packets: u64,
+    handshake_sent: u64,
+    handshakes: u32,
+}
+
+/// What a sender is made of.
+#[derive(Debug)]
+pub(crate) struct Setup<'a> {
+    pub(crate) tcp: &'a Tcp,
+    pub(crate) control: Controller,
+    pub(crate) address: Address,
+    pub(crate) size: Option<u64>,
+    pub(crate) stop: u64,
+    pub(crate) mss: u16,
+    pub(crate) card_room: u64,
+    pub(crate) is_ecn_capable: bool,
+}
+
+/// Segments of a flow, and the payload of the last one.
+pub(crate) fn segments(size: Option<u64>, mss: u16) -> (u32, u16) {
+    let Some(size) = size else { return (u32::MAX, mss) };
+    let mss = u64::from(mss);
+    let count = size.div_ceil(mss).max(1);
+    (u32::try_from(count).expect("checked when the scenario is taken"), (size - (count - 1) * mss) as u16)
+}
+
+impl Sender {
+    pub(crate) fn new(setup: Setup<'_>) -> Self {
+        let Setup { tcp, control, address, size, stop, mss, card_room, is_ecn_capable } = setup;
+        let (total, last_payload) = segments(size, mss);
+        Self {
+            address,
+            phase: Phase::Opening,
+            repair: Repair::None,
+            timer: Timer::Retransmit,
+            is_ecn_capable,
+            says_cwr: false,
+            is_limited: true,
+            has_rack: tcp.rack,
+            has_probe: tcp.tlp && tcp.rack,
+            has_timestamps: tcp.timestamps,
+            limited_transmit: tcp.limited_transmit,
+            waits_for_card: false,
+            is_stuck: false,
+            board: Scoreboard::new(),
+            window: Window { cwnd: tcp.initial_window as f64, ssthresh: f64::INFINITY },
+            rtt: Rtt::new(tcp),
+            control,
+            rack: Rack::new(),
+            edge: 0,
+            total,
+            header: tcp.header_bytes() as u16,
+            mss,
+            last_payload,
+            duplicate_acks: tcp.duplicate_acks as u32,
+            repair_until: 0,
+            undo: None,
+            known: [(0, 0); 3],
+            probe: None,
+            ack_delay: tcp.ack_delay.0,
+            timer_base: 0,
+            last_activity: 0,
+            reorder_due: 0,
+            deadline: NEVER,
+            wake_at: NEVER,
+            retries: 0,
+            max_retries: tcp.retries as u32,
+            card_room,
+            stop,
+            wire_bytes: 0,
+            resent_bytes: 0,
+            packets: 0,
+            handshake_sent: 0,
+            handshakes: 0,
+        }
+    }
+
+    fn emit(&mut self, wire: &mut Wire, packet: Packet) {
+        self.wire_bytes += wire.emit(self.address.link, self.address.node, packet);
+        self.packets += 1;
+    }
+
+    // ---- the handshake ----
+
+    /// Opens the connection of an upload.
+    pub(crate) fn open(&mut self, wire: &mut Wire) {
+        self.phase = Phase::Opening;
+        self.send_handshake(wire, Kind::Syn);
+    }
+
+    /// Answers the SYN of a fetch; also when it comes again.
+    pub(crate) fn answer(&mut self, wire: &mut Wire) {
+        if matches!(self.phase, Phase::Opening | Phase::Answering) {
+            self.phase = Phase::Answering;
+            self.send_handshake(wire, Kind::SynAck);
+        }
+    }
+
+    fn send_handshake(&mut self, wire: &mut Wire, kind: Kind) {
+        let again = if self.handshakes > 0 { flag::AGAIN } else { 0 };
+        let packet = self.address.packet(kind, 0, SYN_BYTES, again, wire.now);
+        self.emit(wire, packet);
+        self.handshake_sent = wire.now;
+        self.handshakes += 1;
+        self.timer_base = wire.now;
+        self.arm(wire, wire.now + self.rtt.rto(), Timer::Retransmit);
+    }
+
+    /// The other side has answered (SYN-ACK) or asked (request): data may flow. `window` is its offer, in segments.
+    pub(crate) fn established(&mut self, wire: &mut Wire, window: u32) {
+        if !matches!(self.phase, Phase::Opening | Phase::Answering) {
+            return;
+        }
+        if self.handshakes == 1 {
+            self.rtt.sample(wire.now - self.handshake_sent);
+        }
+        if self.phase == Phase::Opening {
+            let ack = self.address.packet(Kind::Ack, 0, self.header, 0, wire.now);
+            self.emit(wire, ack);
+        }
+        self.rtt.backoff = 0;
+        self.retries = 0;
+        self.phase = Phase::Open;
+        self.edge = window;
+        self.is_stuck = window == 0;
+        self.deadline = NEVER;
+    }
+
+    // ---- sending ----
+
+    /// Sends one segment if window and card allow it.
+    #[inline]
+    pub(crate) fn send_next(&mut self, wire: &mut Wire) -> Sent {
+        if self.phase != Phase::Open {
+            return Sent::Nothing;
+        }
+        let mut pipe = f64::from(self.board.pipe());
+        if !self.limited_transmit && self.repair == Repair::None {
+            // Without RFC 3042 a segment beyond the hole does not make room for a new one.
+            pipe += f64::from(self.board.sacked);
+        }
+        if pipe + 1.0 > self.window.cwnd {
+            self.is_limited = true;
+            return Sent::Nothing;
+        }
+        self.is_limited = false;
+        let lost = self.board.next_lost();
+        if lost.is_none() && (self.board.nxt >= self.total || self.board.nxt >= self.edge || wire.now >= self.stop) {
+            return Sent::Nothing;
+        }
+        if wire.ports[self.address.link as usize].busy_until > wire.now + self.card_room {
+            return Sent::NoRoom;
+        }
+        match lost {
+            Some(seq) => self.resend(wire, seq),
+            None => self.send_new(wire),
+        }
+        Sent::One
+    }
+
+    fn send_new(&mut self, wire: &mut Wire) {
+        if self.board.outstanding() == 0 {
+            self.timer_base = wire.now;
+        }
+        let seq = self.board.send(wire.now);
+        self.transmit(wire, seq, 0);
+    }
+
+    #[cold]
+    fn resend(&mut self, wire: &mut Wire, seq: u32) {
+        self.board.resend(seq, wire.now);
+        if let Some(undo) = &mut self.undo {
+            undo.resent.get_or_insert(stamp(wire.now));
+        }
+        let before = self.wire_bytes;
+        self.transmit(wire, seq, flag::AGAIN);
+        self.resent_bytes += self.wire_bytes - before;
+    }
+
+    #[inline]
+    fn transmit(&mut self, wire: &mut Wire, seq: u32, mut flags: u8) {
+        let mut payload = self.mss;
+        if seq + 1 == self.total {
+            payload = self.last_payload;
+            flags |= flag::FIN;
+        }
+        if self.is_ecn_capable {
+            flags |= flag::ECT;
+            if self.says_cwr {
+                flags |= flag::CWR;
+                self.says_cwr = false;
+            }
+        }
+        let packet = self.address.packet(Kind::Data, seq, self.header + payload, flags, wire.now);
+        self.emit(wire, packet);
+        self.last_activity = wire.now;
+    }
+
+    // ---- acknowledgments ----
+
+    /// An ACK arrives. The caller then sends what the window allows and calls [`Self::set_timer`].
+    #[inline]
+    pub(crate) fn on_ack(&mut self, packet: &Packet, wire: &mut Wire) {
+        let now = wire.now;
+        let una = self.board.una;
+        if self.phase != Phase::Open || packet.seq > self.board.nxt {
+            return;
+        }
+        let acked = packet.seq.saturating_sub(una);
+        self.edge = self.edge.max(packet.seq.saturating_add(packet.window));
+        let (mut sample, mut newest, mut delivered) = (0, 0, 0);
+        let has_gaps = self.board.sacked > 0 || self.repair != Repair::None;
+        if acked > 0 {
+            let (rack, min_rtt, high_sacked) = (&mut self.rack, self.rtt.min, self.board.high_sacked);
+            let (has_rack, mut was_reordered) = (self.has_rack, false);
+            self.board.acknowledge(packet.seq, |segment| {
+                delivered += 1;
+                if !segment.was_resent {
+                    newest = now - segment.sent;
+                    if sample == 0 {
+                        sample = newest;
+                    }
+                    was_reordered |= segment.seq < high_sacked;
+                }
+                if has_rack {
+                    rack.delivered(segment, now, min_rtt);
+                }
+            });
+            if was_reordered {
+                self.rack.saw_reordering();
+            }
+            if sample == 0 && self.has_timestamps {
+                // Only retransmissions: the echo says which transmission arrived (RFC 7323, section 4).
+                let echoed = stamp(now).wrapping_sub(packet.stamp);
+                sample = if echoed < u32::MAX / 2 { u64::from(echoed) << 10 } else { 0 };
+            }
+        }
+        if packet.sack[0] != 0 {
+            delivered += self.on_sack(packet, now);
+        }
+        if sample != 0 {
+            self.rtt.sample(sample);
+        }
+        let ack = Ack {
+            now,
+            acked,
+            rtt: newest,
+            srtt: self.rtt.srtt,
+            una: self.board.una,
+            nxt: self.board.nxt,
+            is_marked: packet.flags & flag::ECE != 0,
+            is_limited: self.is_limited || (self.window.in_slow_start() && self.window.cwnd < 2.0 * f64::from(self.board.pipe() + delivered)),
+        };
+        self.control.on_delivered(delivered, &ack);
+        if acked > 0 {
+            self.rtt.backoff = 0;
+            self.retries = 0;
+            self.timer_base = now;
+            self.last_activity = now;
+            if self.undo.is_some() {
+                self.undo_if_spurious(packet);
+            }
+        }
+        if ack.is_marked && self.is_ecn_capable {
+            let before = self.window.cwnd;
+            self.control.on_mark(&mut self.window, &ack);
+            self.says_cwr |= self.window.cwnd < before;
+        }
+        if packet.flags & flag::DUPLICATE != 0 {
+            self.rack.saw_duplicate(self.board.una, self.board.nxt);
+        }
+        if self.probe.is_some() {
+            self.judge_probe(packet, acked, now);
+        }
+        if has_gaps || self.board.sacked > 0 {
+            self.detect_losses(now);
+        } else {
+            self.reorder_due = 0;
+        }
+        if acked > 0 {
+            if self.repair != Repair::None && self.board.una >= self.repair_until {
+                self.repair = Repair::None;
+                self.undo = None;
+                self.rack.recovered();
+            }
+            if self.repair != Repair::Fast {
+                self.control.on_ack(&mut self.window, &ack);
+            }
+        }
+        self.is_stuck = self.edge == 0;
+    }
+
+    /// Marks what the SACK blocks report; returns how many segments are newly delivered.
+    #[cold]
+    fn on_sack(&mut self, packet: &Packet, now: u64) -> u32 {
+        let mut delivered = 0;
+        let mut known = [(0, 0); 3];
+        for (i, &block) in packet.sack.iter().enumerate().take_while(|&(_, &block)| block != 0) {
+            let start = packet.seq + (block >> 16);
+            let end = start + (block & 0xffff);
+            // A block mostly grows at its end: begin where the last ACK's block of the same start ended.
+            let from = self.known.iter().filter(|k| k.0 == start).map(|k| k.1).max().unwrap_or(start);
+            for seq in from.max(start)..end.min(self.board.nxt) {
+                let high_sacked = self.board.high_sacked;
+                if let Some(segment) = self.board.sack(seq) {
+                    delivered += 1;
+                    if self.has_rack {
+                        self.rack.delivered(segment, now, self.rtt.min);
+                        if !segment.was_resent && seq < high_sacked {
+                            self.rack.saw_reordering();
+                        }
+                    }
+                }
+            }
+            known[i] = (start, end);
+        }
+        self.known = known;
+        delivered
+    }
+
+    /// The first ACK after a retransmission echoes the clock of the original: the loss was none.
+    fn undo_if_spurious(&mut self, packet: &Packet) {
+        let Some(Undo { window, resent: Some(resent) }) = self.undo else { return };
+        if self.has_timestamps && (packet.stamp.wrapping_sub(resent) as i32) < 0 {
+            self.window.cwnd = self.window.cwnd.max(window.cwnd);
+            self.window.ssthresh = window.ssthresh;
+            self.board.forget_losses();
+            self.control.on_undo();
+            self.rack.saw_reordering();
+            self.repair = Repair::None;
+        }
+        // One verdict per recovery: later ACKs echo segments that were sent after it began.
+        self.undo = None;
+    }
+
+    fn detect_losses(&mut self, now: u64) {
+        if self.has_rack {
+            let limits = Limits {
+                in_recovery: self.repair != Repair::None,
+                duplicate_acks: self.duplicate_acks,
+                srtt: self.rtt.srtt,
+                min_rtt: self.rtt.min,
+            };
+            let wait = self.rack.detect(&mut self.board, now, &limits);
+            self.reorder_due = if wait == 0 { 0 } else { now + wait };
+        } else {
+            detect_by_count(&mut self.board, self.duplicate_acks);
+        }
+        if self.repair == Repair::None && self.board.lost > 0 {
+            self.undo = Some(Undo { window: self.window, resent: None });
+            self.control.on_loss(&mut self.window, now, self.board.nxt);
+            self.repair = Repair::Fast;
+            self.repair_until = self.board.nxt;
+        }
+    }
+
+    // ---- tail loss probe (RFC 8985, section 7) ----
+
+    fn send_probe(&mut self, wire: &mut Wire) {
+        if self.board.nxt < self.total && self.board.nxt < self.edge && wire.now < self.stop {
+            self.send_new(wire);
+            self.probe = Some((self.board.nxt, false));
+        } else {
+            self.resend(wire, self.board.nxt - 1);
+            self.probe = Some((self.board.nxt, true));
+        }
+        self.timer_base = wire.now;
+    }
+
+    /// Section 7.4: if the probe repaired a loss, the window must answer for it.
+    fn judge_probe(&mut self, packet: &Packet, acked: u32, now: u64) {
+        let Some((end, was_resent)) = self.probe else { return };
+        if packet.seq < end {
+            return;
+        }
+        let is_duplicate = packet.flags & flag::DUPLICATE != 0;
+        if !was_resent || is_duplicate {
+            self.probe = None;
+        } else if packet.seq > end {
+            self.probe = None;
+            if self.repair == Repair::None {
+                self.control.on_loss(&mut self.window, now, self.board.nxt);
+            }
+        } else if acked == 0 && packet.sack[0] == 0 {
+            self.probe = None;
+        }
+    }
+
+    // ---- timers ----
+
+    /// Sets the timer to what is due first. Called after everything that changes the connection.
+    #[inline]
+    pub(crate) fn set_timer(&mut self, wire: &mut Wire) {
+        if self.phase != Phase::Open {
+            return;
+        }
+        if self.board.outstanding() == 0 {
+            self.deadline = NEVER;
+            return;
+        }
+        let retransmit = self.timer_base + self.rtt.rto();
+        if self.reorder_due != 0 && self.reorder_due < retransmit {
+            return self.arm(wire, self.reorder_due, Timer::Reorder);
+        }
+        let may_probe = self.has_probe && self.probe.is_none() && self.repair == Repair::None && self.board.sacked == 0;
+        if may_probe && self.rtt.srtt != 0 {
+            let mut wait = 2 * self.rtt.srtt;
+            if self.board.outstanding() == 1 {
+                wait += self.ack_delay;
+            }
+            let probe = self.last_activity + wait;
+            if probe < retransmit {
+                return self.arm(wire, probe.max(wire.now + 1), Timer::Probe);
+            }
+        }
+        self.arm(wire, retransmit.max(wire.now + 1), Timer::Retransmit);
+    }
+
+    /// The timer is mostly moved back, so an event that comes too early sets itself again.
+    #[inline]
+    fn arm(&mut self, wire: &mut Wire, deadline: u64, timer: Timer) {
+        self.deadline = deadline;
+        self.timer = timer;
+        if deadline < self.wake_at {
+            self.wake_at = deadline;
+            let event = Packet::local(Kind::SourceTimer, self.address.node, self.address.flow, deadline);
+            wire.schedule(event);
+        }
+    }
+
+    /// A timer event; one that was overtaken does nothing.
+    pub(crate) fn on_timer(&mut self, wire: &mut Wire) {
+        if wire.now != self.wake_at {
+            return;
+        }
+        self.wake_at = NEVER;
+        if self.deadline == NEVER || matches!(self.phase, Phase::Closed | Phase::Failed) {
+            return;
+        }
+        if wire.now < self.deadline {
+            return self.arm(wire, self.deadline, self.timer);
+        }
+        self.deadline = NEVER;
+        match (self.phase, self.timer) {
+            (Phase::Opening | Phase::Answering, _) => {
+                if self.gives_up() {
+                    return;
+                }
+                let kind = if self.phase == Phase::Opening { Kind::Syn } else { Kind::SynAck };
+                self.send_handshake(wire, kind);
+            }
+            (_, Timer::Reorder) => {
+                self.reorder_due = 0;
+                self.detect_losses(wire.now);
+            }
+            (_, Timer::Probe) => self.send_probe(wire),
+            (_, Timer::Retransmit) => self.on_timeout(wire),
+        }
+    }
+
+    /// RFC 6298, section 5.4 to 5.6; RFC 5681, section 3.1.
+    fn on_timeout(&mut self, wire: &mut Wire) {
+        if self.gives_up() {
+            return;
+        }
+        if self.repair == Repair::None {
+            self.undo = Some(Undo { window: self.window, resent: None });
+        }
+        if self.repair != Repair::Timeout || self.rtt.backoff == 1 {
+            self.control.on_timeout(&mut self.window, self.board.pipe(), wire.now);
+        }
+        self.window.cwnd = 1.0;
+        self.board.mark_all_lost();
+        self.repair = Repair::Timeout;
+        self.repair_until = self.board.nxt;
+        self.probe = None;
+        self.reorder_due = 0;
+        self.timer_base = wire.now;
+    }
+
+    /// Counts a timeout; true once there were too many.
+    fn gives_up(&mut self) -> bool {
+        self.rtt.backoff += 1;
+        self.retries += 1;
+        if self.retries > self.max_retries {
+            self.phase = Phase::Failed;
+        }
+        self.phase == Phase::Failed
+    }
+
+    /// The receiver's FIN has arrived and everything is acknowledged: answers it and is done.
+    pub(crate) fn close(&mut self, wire: &mut Wire) {
+        let last = self.address.packet(Kind::Ack, 0, self.header, flag::FIN, wire.now);
+        self.emit(wire, last);
+        self.phase = Phase::Closed;
+    }
+
+    /// The congestion window, bytes of payload.
+    pub(crate) fn cwnd_bytes(&self) -> f64 {
+        self.window.cwnd * f64::from(self.mss)
+    }
+
+    /// Whether everything is acknowledged.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.board.una == self.total
+    }
+}

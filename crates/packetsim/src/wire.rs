@@ -1,0 +1,220 @@
+//! The wire: ports, switches and the calendar, that is everything that moves a packet from node to node.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use weft_net::ids::{LinkId, NodeId};
+use weft_net::load_balance::SwitchState;
+use weft_net::network::NodeKind;
+use weft_net::random::{mix, stream_key};
+use weft_net::scenario::Scenario;
+
+use crate::calendar::Calendar;
+use crate::packet::{Packet, flag};
+use crate::port::{Backlog, Port, Wear};
+use crate::queue::{Queue, State, Verdict, View};
+
+/// Everything that moves packets. Indexed by link, node or flow as the names say.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Wire {
+    /// Time of the event being handled, ps.
+    pub(crate) now: u64,
+    /// Local events before this time happen in the window that is open.
+    pub(crate) open_until: u64,
+    /// Local events that the node being handled has set for the open window.
+    pub(crate) soon: Vec<Packet>,
+    /// Packets that hosts have sent and that have neither arrived at a host nor been dropped.
+    pub(crate) in_flight: u64,
+    /// What will arrive.
+    pub(crate) calendar: Calendar,
+    /// By link.
+    pub(crate) ports: Vec<Port>,
+    /// By link.
+    pub(crate) backlogs: Vec<Backlog>,
+    /// By link: the memory of its queue discipline.
+    disciplines: Vec<State>,
+    /// By link: what the wire loses, where it does.
+    pub(crate) wear: Vec<Option<Wear>>,
+    queue: Queue,
+    /// By node: the state of load balancing; hosts have one too, for those with several links.
+    switches: Vec<SwitchState>,
+    /// By node: sum of the hashes of its departures.
+    pub(crate) fingerprints: Vec<u64>,
+    /// By link: packets that arrived at its end.
+    pub(crate) arrived: Vec<u64>,
+    /// By flow: packets that a queue or a wire dropped, both directions.
+    pub(crate) lost: Vec<u32>,
+    /// By flow: packets that a queue marked.
+    pub(crate) marked: Vec<u32>,
+    /// Packets that left a port over a link.
+    pub(crate) hops: u64,
+    /// Packets without a way to their destination (a link is down).
+    pub(crate) unroutable: u64,
+    /// The discipline needs the number of packets.
+    counts_packets: bool,
+    /// Bytes of a full packet on the wire, for averages over idle time.
+    full_packet: u64,
+}
+
+impl Wire {
+    /// The idle network of `scenario`, with windows of `2^shift` ps.
+    pub(crate) fn new(scenario: &Scenario, queue: Queue, shift: u32) -> Self {
+        let network = &scenario.network;
+        let key = |what: &str, i: usize| stream_key(scenario.seed, &format!("{what}/{}", network.link_name(LinkId::from(i))));
+        let from_switch =
+            |i: usize| network.nodes[network.links[i].src.index()].kind == NodeKind::Switch;
+        let links = &network.links;
+        Self {
+            now: 0,
+            open_until: 0,
+            soon: Vec::new(),
+            in_flight: 0,
+            calendar: Calendar::new(shift),
+            ports: links
+                .iter()
+                .enumerate()
+                .map(|(i, l)| Port::new(l, queue.counts_packets() && from_switch(i)))
+                .collect(),
+            backlogs: links.iter().map(Backlog::new).collect(),
+            disciplines: match queue.state(0) {
+                State::Stateless => Vec::new(),
+                State::Red(_) => (0..links.len()).map(|i| queue.state(key("queue", i))).collect(),
+            },
+            wear: if links.iter().any(|l| l.loss.is_some()) {
+                links.iter().enumerate().map(|(i, l)| Wear::new(l, key("loss", i))).collect()
+            } else {
+                Vec::new()
+            },
+            counts_packets: queue.counts_packets(),
+            queue,
+            switches: (0..network.nodes.len())
+                .map(|n| scenario.load_balance.switch(scenario.seed, network, NodeId::from(n)))
+                .collect(),
+            fingerprints: vec![0; network.nodes.len()],
+            arrived: vec![0; links.len()],
+            lost: vec![0; scenario.flows.len()],
+            marked: vec![0; scenario.flows.len()],
+            hops: 0,
+            unroutable: 0,
+            full_packet: links.iter().map(|l| u64::from(l.mtu + l.overhead)).max().unwrap_or(1538),
+        }
+    }
+
+    /// A switch forwards a packet that has just arrived.
+    #[inline]
+    pub(crate) fn forward(&mut self, scenario: &Arc<Scenario>, node: u32, mut packet: Packet) {
+        let hops = scenario.routes.next_hops(NodeId(node), NodeId(packet.dst));
+        if hops.is_empty() {
+            self.unroutable += 1;
+            self.lose(packet.flow);
+            return;
+        }
+        let link = self.switches[node as usize].choose(packet.entropy, NodeId(packet.dst), hops).0;
+        let port = &mut self.ports[link as usize];
+        let backlog = &mut self.backlogs[link as usize];
+        let bytes = u64::from(packet.bytes) + u64::from(port.overhead);
+        let packets = if self.counts_packets { port.queued_packets(self.now, backlog) } else { 0 };
+        let view = View {
+            now: self.now,
+            packets,
+            bytes: 0,
+            arriving: bytes,
+            is_ecn_capable: packet.flags & flag::ECT != 0,
+            idle_since: port.busy_until,
+            packet_time: 1,
+        };
+        let verdict = match &self.queue {
+            // The common case, without the memory of a discipline and without a division.
+            Queue::DropTail(q) if self.counts_packets => q.admit(&view),
+            _ => {
+                let full = port.transmit_time(self.full_packet, backlog);
+                let view = View { bytes: port.queued_bytes(self.now, backlog), packet_time: full, ..view };
+                match self.disciplines.get_mut(link as usize) {
+                    Some(state) => self.queue.admit(state, &view),
+                    None => self.queue.admit(&mut State::Stateless, &view),
+                }
+            }
+        };
+        match verdict {
+            Verdict::Enqueue => {}
+            Verdict::Mark => {
+                packet.flags |= flag::CE;
+                backlog.marked += 1;
+                self.marked[packet.flow as usize] += 1;
+            }
+            Verdict::Drop => {
+                backlog.dropped += 1;
+                self.lose(packet.flow);
+                return;
+            }
+        }
+        self.send(link, node, bytes, packet);
+    }
+
+    /// A host hands a packet to its network card, which never refuses. Returns the wire bytes.
+    #[inline]
+    pub(crate) fn emit(&mut self, link: u32, node: u32, packet: Packet) -> u64 {
+        let bytes = u64::from(packet.bytes) + u64::from(self.ports[link as usize].overhead);
+        self.in_flight += 1;
+        self.send(link, node, bytes, packet);
+        bytes
+    }
+
+    /// Sets a local event of the node being handled.
+    #[inline]
+    pub(crate) fn schedule(&mut self, event: Packet) {
+        if event.time < self.open_until {
+            self.soon.push(event);
+        } else {
+            self.calendar.push(event);
+        }
+    }
+
+    fn lose(&mut self, flow: u32) {
+        self.lost[flow as usize] += 1;
+        self.in_flight -= 1;
+    }
+
+    /// The link on which `node`, a host, sends to `dst`; `None` if there is no way.
+    #[inline]
+    pub(crate) fn card(&mut self, scenario: &Scenario, node: u32, dst: u32, entropy: u32) -> Option<u32> {
+        match scenario.routes.next_hops(NodeId(node), NodeId(dst)) {
+            [] => None,
+            [one] => Some(one.0),
+            several => Some(self.switches[node as usize].choose(entropy, NodeId(dst), several).0),
+        }
+    }
+
+    #[inline]
+    fn send(&mut self, link: u32, node: u32, bytes: u64, mut packet: Packet) {
+        let port = &mut self.ports[link as usize];
+        let leaves = port.accept(self.now, bytes, &mut self.backlogs[link as usize]);
+        self.hops += 1;
+        let identity = u64::from(link) << 32 | u64::from(packet.flow);
+        let departure = mix_pair(leaves, identity ^ u64::from(packet.seq).rotate_left(40) ^ (packet.kind as u64) << 20);
+        // A sum does not depend on the order in which a node's departures are computed.
+        self.fingerprints[node as usize] = self.fingerprints[node as usize].wrapping_add(departure);
+        if port.is_lossy {
+            let wear = self.wear[link as usize].as_mut().expect("a lossy link has wear");
+            if wear.takes(bytes) {
+                self.lose(packet.flow);
+                return;
+            }
+        }
+        packet.time = leaves + port.delay;
+        packet.link = link;
+        self.calendar.push(packet);
+    }
+
+    /// Folds the nodes' fingerprints in node order.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.fingerprints.iter().fold(0, |hash, &node| mix(hash ^ node))
+    }
+}
+
+/// Hashes two words into one: the folded product of wyhash's construction.
+#[inline(always)]
+fn mix_pair(a: u64, b: u64) -> u64 {
+    let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd6e8_feb8_6659_fd93);
+    (product >> 64) as u64 ^ product as u64
+}
