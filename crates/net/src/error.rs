@@ -16,6 +16,52 @@ pub struct Fault {
 impl Fault {
     /// A fault at `key`.
     pub fn new(key: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { key: key.into(), message: message.into() }
+        Self {
+            key: key.into(),
+            message: message.into(),
+        }
+    }
+
+    /// The same fault with `prefix` before its key.
+    #[must_use]
+    pub fn under(self, prefix: &str) -> Self {
+        Self {
+            key: format!("{prefix}{}", self.key),
+            message: self.message,
+        }
+    }
+
+    /// The same fault with the section of its key (all before the first `.` or `[`) replaced: a fault of
+    /// `workload.size` becomes one of `workload[2].size`.
+    #[must_use]
+    pub fn in_section(self, section: &str) -> Self {
+        let end = self.key.find(['.', '[']).unwrap_or(self.key.len());
+        Self {
+            key: format!("{section}{}", &self.key[end..]),
+            message: self.message,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_moves_into_its_section() {
+        assert_eq!(
+            Fault::new("workload.size", "")
+                .in_section("workload[2]")
+                .key,
+            "workload[2].size"
+        );
+        assert_eq!(
+            Fault::new("workload", "").in_section("workload[2]").key,
+            "workload[2]"
+        );
+        assert_eq!(
+            Fault::new("[3].rate", "").under("topology.links").key,
+            "topology.links[3].rate"
+        );
     }
 }

@@ -12,6 +12,8 @@ crate::room! {
     }
 }
 
+crate::room_parameter!(FlowSize => "flow_size");
+
 /// A distribution ready to draw from.
 pub trait Draw {
     /// Bytes of one flow, at least 1.

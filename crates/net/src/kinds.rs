@@ -46,6 +46,11 @@ pub enum ValueType {
         /// Name of the record in the room `record`.
         record: &'static str,
     },
+    /// A table that picks a kind of another room: `{ kind = ..., ... }`.
+    Room {
+        /// The room.
+        room: &'static str,
+    },
     /// A list of one type.
     List {
         /// The type of every element.
@@ -92,11 +97,18 @@ pub struct Kind {
 }
 
 /// A Rust type that can be a parameter.
-pub trait ParameterType {
+pub trait ParameterType: serde::de::DeserializeOwned {
     /// Whether `None` is allowed.
     const OPTIONAL: bool = false;
     /// How it is written in the file.
     fn value_type() -> ValueType;
+    /// From its JSON form in base units; tables inside get their defaults.
+    ///
+    /// # Errors
+    /// A [`Fault`] whose key is relative to the value: empty for the value itself, else `.key` or `[i]`.
+    fn read(value: &Value) -> Result<Self, Fault> {
+        Self::deserialize(value).map_err(|e| Fault::new("", e.to_string()))
+    }
 }
 
 macro_rules! parameter_types {
@@ -127,11 +139,30 @@ impl<T: ParameterType> ParameterType for Option<T> {
     fn value_type() -> ValueType {
         T::value_type()
     }
+    fn read(value: &Value) -> Result<Self, Fault> {
+        if value.is_null() {
+            Ok(None)
+        } else {
+            T::read(value).map(Some)
+        }
+    }
 }
 
 impl<T: ParameterType> ParameterType for Vec<T> {
     fn value_type() -> ValueType {
-        ValueType::List { of: Box::new(T::value_type()) }
+        ValueType::List {
+            of: Box::new(T::value_type()),
+        }
+    }
+    fn read(value: &Value) -> Result<Self, Fault> {
+        let Some(items) = value.as_array() else {
+            return Err(Fault::new("", format!("{value} is not a list")));
+        };
+        items
+            .iter()
+            .enumerate()
+            .map(|(i, item)| T::read(item).map_err(|f| f.under(&format!("[{i}]"))))
+            .collect()
     }
 }
 
@@ -150,32 +181,81 @@ pub trait Describe: Sized {
     }
 }
 
-/// Fills defaults in and hands the table to serde: the body of [`Describe::from_table`].
+/// Reads the value of one parameter, or its default: what [`kind!`](crate::kind) does for every field.
 ///
 /// # Errors
-/// A [`Fault`] for a missing required key, an unknown key or a wrong type.
-pub fn from_table<T: serde::de::DeserializeOwned>(kind: &Kind, table: &Map<String, Value>) -> Result<T, Fault> {
-    let mut full = Map::new();
-    for parameter in &kind.parameters {
-        match table.get(parameter.name) {
-            Some(value) => full.insert(parameter.name.into(), value.clone()),
-            None if parameter.required => {
-                return Err(Fault::new(format!("{}.{}", kind.room, parameter.name), "is required"));
-            }
-            None => full.insert(parameter.name.into(), parameter.default.clone()),
-        };
-    }
-    for key in table.keys() {
-        if key != "kind" && !full.contains_key(key) {
-            return Err(Fault::new(format!("{}.{key}", kind.room), format!("{} has no such key", kind.name)));
+/// A [`Fault`] at `room.key` for a missing required key, a wrong type, or a number out of range.
+pub fn read_parameter<T: ParameterType>(
+    kind: &Kind,
+    name: &str,
+    table: &Map<String, Value>,
+) -> Result<T, Fault> {
+    let parameter = kind
+        .parameters
+        .iter()
+        .find(|p| p.name == name)
+        .expect("a parameter of this kind");
+    let key = format!("{}.{name}", kind.room);
+    let value = match table.get(name) {
+        Some(value) => value,
+        None if parameter.required => return Err(Fault::new(key, "is required")),
+        None => &parameter.default,
+    };
+    // A capacity is a number inside a table of one key.
+    let number = value
+        .as_f64()
+        .or_else(|| value.as_object()?.values().next()?.as_f64());
+    if let Some(number) = number {
+        if let Some(min) = parameter.min.filter(|&min| number < min) {
+            return Err(Fault::new(
+                key,
+                format!("{number} is too small; the least is {min}"),
+            ));
+        }
+        if let Some(max) = parameter.max.filter(|&max| number > max) {
+            return Err(Fault::new(
+                key,
+                format!("{number} is too large; the most is {max}"),
+            ));
         }
     }
-    serde_json::from_value(Value::Object(full)).map_err(|e| Fault::new(kind.room, e.to_string()))
+    T::read(value).map_err(|f| f.under(&key))
+}
+
+/// Refuses keys that the kind does not have.
+///
+/// # Errors
+/// A [`Fault`] at `room.key` for the first such key.
+pub fn refuse_unknown_keys(kind: &Kind, table: &Map<String, Value>) -> Result<(), Fault> {
+    match table
+        .keys()
+        .find(|key| *key != "kind" && kind.parameters.iter().all(|p| p.name != *key))
+    {
+        None => Ok(()),
+        Some(key) => {
+            let known: Vec<_> = kind.parameters.iter().map(|p| p.name).collect();
+            let known = if known.is_empty() {
+                "it has none".into()
+            } else {
+                format!("its keys: {}", known.join(", "))
+            };
+            Err(Fault::new(
+                format!("{}.{key}", kind.room),
+                format!("{} has no such key; {known}", kind.name),
+            ))
+        }
+    }
 }
 
 /// Joins the lines of a doc comment.
 pub fn join_doc(lines: &[&str]) -> String {
-    lines.iter().map(|l| l.strip_prefix(' ').unwrap_or(l)).collect::<Vec<_>>().join("\n").trim().to_owned()
+    lines
+        .iter()
+        .map(|l| l.strip_prefix(' ').unwrap_or(l))
+        .collect::<Vec<_>>()
+        .join("\n")
+        .trim()
+        .to_owned()
 }
 
 /// Declares a kind: the struct of its parameters, with units, defaults and ranges. A parameter without
@@ -220,12 +300,10 @@ macro_rules! kind {
                     doc: $crate::kinds::join_doc(&[$($doc),*]),
                     source: $source,
                     parameters: vec![$({
-                        #[allow(unused_mut, unused_assignments)]
-                        let (mut default, mut min, mut max): (Option<$type>, Option<f64>, Option<f64>) =
-                            (None, None, None);
-                        $(default = Some($default);)?
-                        $(min = Some($min as f64); max = Some($max as f64);)?
-                        $(min = Some($least as f64);)?
+                        // Each of these may be absent: the first that is given counts.
+                        let default: Option<$type> = [None, $(Some($default))?].into_iter().flatten().next();
+                        let min: Option<f64> = [None, $(Some($min as f64),)? $(Some($least as f64))?].into_iter().flatten().next();
+                        let max: Option<f64> = [None, $(Some($max as f64))?].into_iter().flatten().next();
                         $crate::kinds::Parameter {
                             name: stringify!($field),
                             doc: $crate::kinds::join_doc(&[$($field_doc),*]),
@@ -237,12 +315,14 @@ macro_rules! kind {
                             max,
                         }
                     }),*],
-                    profiles: { #[allow(unused_mut)] let mut p = Vec::new(); $(p = $profiles();)? p },
+                    profiles: [$($profiles())?].into_iter().next().unwrap_or_default(),
                 }
             }
 
             fn from_table(table: &serde_json::Map<String, serde_json::Value>) -> Result<Self, $crate::error::Fault> {
-                $crate::kinds::from_table(&<Self as $crate::kinds::Describe>::describe(), table)
+                let kind = <Self as $crate::kinds::Describe>::describe();
+                $crate::kinds::refuse_unknown_keys(&kind, table)?;
+                Ok(Self { $($field: $crate::kinds::read_parameter(&kind, stringify!($field), table)?,)* })
             }
         }
     };
@@ -312,10 +392,102 @@ macro_rules! room {
                     return Ok(Self::$variant(<$type as $crate::kinds::Describe>::from_table(table)?));
                 })*
                 Err($crate::error::Fault::new(
-                    format!("{}.kind", stringify!($room).to_lowercase()),
+                    format!("{}.kind", Self::kinds()[0].room),
                     format!("unknown {name:?}; known: {}", Self::kinds().iter().map(|k| k.name).collect::<Vec<_>>().join(", ")),
                 ))
             }
         }
     };
+}
+
+/// Makes a record usable as a parameter: a table inside another kind.
+#[macro_export]
+macro_rules! record_parameter {
+    ($($rust:ty),* $(,)?) => {$(
+        impl $crate::kinds::ParameterType for $rust {
+            fn value_type() -> $crate::kinds::ValueType {
+                $crate::kinds::ValueType::Table { record: <$rust as $crate::kinds::Describe>::describe().name }
+            }
+            fn read(value: &serde_json::Value) -> Result<Self, $crate::error::Fault> {
+                $crate::kinds::read_table(value, <$rust as $crate::kinds::Describe>::from_table)
+            }
+        }
+    )*};
+}
+
+/// Makes a room usable as a parameter: `{ kind = ..., ... }` inside another kind.
+#[macro_export]
+macro_rules! room_parameter {
+    ($($rust:ty => $room:literal),* $(,)?) => {$(
+        impl $crate::kinds::ParameterType for $rust {
+            fn value_type() -> $crate::kinds::ValueType {
+                $crate::kinds::ValueType::Room { room: $room }
+            }
+            fn read(value: &serde_json::Value) -> Result<Self, $crate::error::Fault> {
+                $crate::kinds::read_table(value, <$rust>::from_table)
+            }
+        }
+    )*};
+}
+
+/// Reads a table inside another one: the fault's room (`link.rate`) gives way to its relative key (`.rate`).
+///
+/// # Errors
+/// Those of `from_table`, or that the value is no table.
+pub fn read_table<T>(
+    value: &Value,
+    from_table: impl Fn(&Map<String, Value>) -> Result<T, Fault>,
+) -> Result<T, Fault> {
+    let Some(table) = value.as_object() else {
+        return Err(Fault::new("", format!("{value} is not a table")));
+    };
+    from_table(table).map_err(|f| f.in_section(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+    use serde_json::json;
+
+    fn fault(table: Value) -> String {
+        Topology::from_table(table.as_object().unwrap())
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn a_table_inside_a_kind_gets_its_defaults() {
+        let table = json!({ "kind": "fat_tree", "link": { "rate": 5 } });
+        let Ok(Topology::FatTree(tree)) = Topology::from_table(table.as_object().unwrap()) else {
+            panic!()
+        };
+        assert_eq!((tree.k, tree.link.rate, tree.link.mtu), (4, Rate(5), 1500));
+    }
+
+    #[test]
+    fn a_fault_names_the_whole_path() {
+        assert_eq!(
+            fault(
+                json!({ "kind": "fat_tree", "overrides": [{ "links": "*" }, { "links": "*", "loss": { "kind": "random", "p": 2 } }] })
+            ),
+            "topology.overrides[1].loss.p: 2 is too large; the most is 1"
+        );
+        assert_eq!(
+            fault(json!({ "kind": "fat_tree", "link": { "mtu": 9 } })),
+            "topology.link.mtu: 9 is too small; the least is 256"
+        );
+        assert_eq!(
+            fault(json!({ "kind": "fat_tree", "overrides": [{}] })),
+            "topology.overrides[0].links: is required"
+        );
+        assert!(
+            fault(json!({ "kind": "fat_tree", "pods": 3 }))
+                .starts_with("topology.pods: fat_tree has no such key; its keys: k, ")
+        );
+        assert!(
+            fault(json!({ "kind": "fat_trees" }))
+                .starts_with("topology.kind: unknown \"fat_trees\"; known: fat_tree")
+        );
+    }
 }

@@ -19,3 +19,24 @@ pub mod topology;
 pub mod transport;
 pub mod units;
 pub mod workload;
+
+/// All kinds of all rooms of this crate, room by room, and the records that they use.
+pub fn kinds() -> Vec<kinds::Kind> {
+    use kinds::Describe;
+
+    [
+        topology::Topology::kinds(),
+        routing::Routing::kinds(),
+        load_balance::LoadBalance::kinds(),
+        transport::Transport::kinds(),
+        workload::Workload::kinds(),
+        flow_size::FlowSize::kinds(),
+        vec![
+            network::LinkConfig::describe(),
+            network::Loss::describe(),
+            network::Override::describe(),
+            scenario::plan::WorkloadKeys::describe(),
+        ],
+    ]
+    .concat()
+}

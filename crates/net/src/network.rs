@@ -67,16 +67,7 @@ crate::kind! {
     }
 }
 
-macro_rules! record_type {
-    ($($rust:ty => $name:literal),*) => {$(
-        impl crate::kinds::ParameterType for $rust {
-            fn value_type() -> crate::kinds::ValueType {
-                crate::kinds::ValueType::Table { record: $name }
-            }
-        }
-    )*};
-}
-record_type!(Loss => "loss", LinkConfig => "link", Override => "override");
+crate::record_parameter!(Loss, LinkConfig, Override);
 
 /// What a node does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,16 +136,27 @@ impl Network {
     /// # Errors
     /// A fault at `topology` that names the node or link.
     pub fn new(nodes: Vec<Node>, links: Vec<Link>) -> Result<Self, Fault> {
-        let hosts = nodes.iter().take_while(|n| n.kind == NodeKind::Host).count();
-        assert!(nodes[hosts..].iter().all(|n| n.kind == NodeKind::Switch), "hosts come before switches");
+        let hosts = nodes
+            .iter()
+            .take_while(|n| n.kind == NodeKind::Host)
+            .count();
         assert!(
-            links.chunks(2).all(|p| p.len() == 2 && p[0].src == p[1].dst && p[0].dst == p[1].src),
+            nodes[hosts..].iter().all(|n| n.kind == NodeKind::Switch),
+            "hosts come before switches"
+        );
+        assert!(
+            links
+                .chunks(2)
+                .all(|p| p.len() == 2 && p[0].src == p[1].dst && p[0].dst == p[1].src),
             "links come in pairs of opposite directions"
         );
         let mut seen = BTreeMap::new();
         for (i, node) in nodes.iter().enumerate() {
             if seen.insert(node.name.as_str(), i).is_some() {
-                return Err(Fault::new("topology", format!("two nodes are called {:?}", node.name)));
+                return Err(Fault::new(
+                    "topology",
+                    format!("two nodes are called {:?}", node.name),
+                ));
             }
         }
         let mut degree = vec![0_u32; nodes.len() + 1];
@@ -171,7 +173,13 @@ impl Network {
             out[*slot as usize] = LinkId::from(i);
             *slot += 1;
         }
-        Ok(Self { nodes, links, hosts, out, out_start })
+        Ok(Self {
+            nodes,
+            links,
+            hosts,
+            out,
+            out_start,
+        })
     }
 
     /// The links that leave `node`, in the order of their ids.
@@ -182,7 +190,11 @@ impl Network {
     /// `src>dst`.
     pub fn link_name(&self, link: LinkId) -> String {
         let link = &self.links[link.index()];
-        format!("{}>{}", self.nodes[link.src.index()].name, self.nodes[link.dst.index()].name)
+        format!(
+            "{}>{}",
+            self.nodes[link.src.index()].name,
+            self.nodes[link.dst.index()].name
+        )
     }
 
     /// All host ids, in order.
@@ -207,12 +219,29 @@ pub struct Builder {
 impl Builder {
     /// A builder whose cables are all as `config` says.
     pub fn new(config: &LinkConfig) -> Self {
-        Self { nodes: Vec::new(), links: Vec::new(), config: config.clone() }
+        Self {
+            nodes: Vec::new(),
+            links: Vec::new(),
+            config: config.clone(),
+        }
     }
 
     /// Adds a node. Hosts must be added before switches.
-    pub fn node(&mut self, name: impl Into<String>, kind: NodeKind, level: u32, pod: Option<u32>, address: [u8; 4]) -> NodeId {
-        self.nodes.push(Node { name: name.into(), kind, level, pod, address });
+    pub fn node(
+        &mut self,
+        name: impl Into<String>,
+        kind: NodeKind,
+        level: u32,
+        pod: Option<u32>,
+        address: [u8; 4],
+    ) -> NodeId {
+        self.nodes.push(Node {
+            name: name.into(),
+            kind,
+            level,
+            pod,
+            address,
+        });
         NodeId::from(self.nodes.len() - 1)
     }
 
@@ -247,12 +276,15 @@ impl Builder {
     /// The network, with `overrides` applied in order.
     ///
     /// # Errors
-    /// A fault at `topology.override` for a pattern that matches no link.
+    /// A fault at `topology.overrides` for a pattern that matches no link.
     pub fn build(mut self, overrides: &[Override]) -> Result<Network, Fault> {
         for (i, change) in overrides.iter().enumerate() {
             let mut matched = false;
             for link in &mut self.links {
-                let (src, dst) = (&self.nodes[link.src.index()].name, &self.nodes[link.dst.index()].name);
+                let (src, dst) = (
+                    &self.nodes[link.src.index()].name,
+                    &self.nodes[link.dst.index()].name,
+                );
                 let hit = match change.links.split_once('>') {
                     Some((a, b)) => matches(a.trim(), src) && matches(b.trim(), dst),
                     None => matches(&change.links, src) || matches(&change.links, dst),
@@ -274,10 +306,14 @@ impl Builder {
             }
             if !matched {
                 let example = self.links.first().map_or_else(String::new, |l| {
-                    format!("; a link is called {}>{}", self.nodes[l.src.index()].name, self.nodes[l.dst.index()].name)
+                    format!(
+                        "; a link is called {}>{}",
+                        self.nodes[l.src.index()].name,
+                        self.nodes[l.dst.index()].name
+                    )
                 });
                 return Err(Fault::new(
-                    format!("topology.override[{i}].links"),
+                    format!("topology.overrides[{i}].links"),
                     format!("{:?} matches no link{example}", change.links),
                 ));
             }
@@ -290,9 +326,13 @@ impl Builder {
 pub fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else { return false };
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return false;
+    };
     let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
     for part in parts {
         match rest.find(part) {
             Some(at) => rest = &rest[at + part.len()..],

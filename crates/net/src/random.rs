@@ -46,7 +46,9 @@ impl Stream {
             z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
             out
         };
-        Self { state: [next(), next(), next(), next()] }
+        Self {
+            state: [next(), next(), next(), next()],
+        }
     }
 
     /// The next 64 random bits.

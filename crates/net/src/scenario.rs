@@ -1,1 +1,396 @@
 //! The scenario: network, routes and flows, the same for every backend.
+//!
+//! [`Scenario::build`] makes it from the *spec*: the experiment as one JSON document in base units. Rooms that the spec
+//! leaves out take their first choice (`routing` shortest, `load_balance` ecmp, `transport` tcp); those of the backends
+//! (`queue`, `congestion`, `backend`, `measure`) are not read here. `scenario/plan.rs` has the workloads,
+//! `scenario/path.rs` the path of a flow, `scenario/ideal.rs` its completion time on an idle network.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::Fault;
+use crate::kinds::Describe;
+use crate::load_balance::LoadBalance;
+use crate::network::{Link, Network, Node};
+use crate::routing::{Routes, Routing};
+use crate::topology::Topology;
+use crate::transport::Transport;
+use crate::workload::{Context, Flow, Workload};
+
+pub mod ideal;
+pub mod path;
+pub mod plan;
+
+pub use plan::WorkloadPlan;
+
+/// All that a backend needs to know of what happens, and nothing of how it is computed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Scenario {
+    /// The experiment's seed.
+    pub seed: u64,
+    /// The fabric.
+    pub network: Network,
+    /// Its forwarding tables.
+    pub routes: Routes,
+    /// The choice among equal hops.
+    pub load_balance: LoadBalance,
+    /// The flows of all workloads, one workload after another.
+    pub flows: Vec<Flow>,
+    /// The workloads.
+    pub workloads: Vec<WorkloadPlan>,
+}
+
+/// What a scenario would be, before it is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Prediction {
+    /// Hosts.
+    pub hosts: u64,
+    /// Switches.
+    pub switches: u64,
+    /// Directed links.
+    pub links: u64,
+    /// Flows; an expectation where a workload draws their number.
+    pub flows: u64,
+    /// Bytes that network, routes and flows occupy, an estimate from above for regular fabrics.
+    pub memory_bytes: u64,
+}
+
+/// The parts of a spec, each read and checked alone.
+struct Parts {
+    seed: u64,
+    topology: Topology,
+    routing: Routing,
+    load_balance: LoadBalance,
+    workloads: Vec<WorkloadPlan>,
+}
+
+type Spec = Map<String, Value>;
+
+impl Scenario {
+    /// Builds what the spec describes.
+    ///
+    /// # Errors
+    /// All faults that can be found, each at its key path (`workload[1].degree`).
+    pub fn build(spec: &Spec) -> Result<Self, Vec<Fault>> {
+        let Parts {
+            seed,
+            topology,
+            routing,
+            load_balance,
+            mut workloads,
+        } = Parts::read(spec)?;
+        let network = topology.build(seed).map_err(|f| vec![f])?;
+        let mut faults = Vec::new();
+        let routes = routing.routes(&network).map_err(|f| faults.push(f)).ok();
+        let mut flows = Vec::new();
+        for (i, plan) in workloads.iter_mut().enumerate() {
+            plan.first_flow = flows.len() as u32;
+            let context = Context {
+                network: &network,
+                seed,
+                name: &plan.name,
+                index: i as u32,
+                start: plan.start,
+                stop: plan.stop,
+                first_flow: plan.first_flow,
+            };
+            match plan.kind.generator().flows(&context) {
+                Ok(made) => {
+                    plan.flows = made.len() as u32;
+                    flows.extend(made);
+                }
+                Err(found) => faults.extend(
+                    found
+                        .into_iter()
+                        .map(|f| f.in_section(&format!("workload[{i}]"))),
+                ),
+            }
+        }
+        match routes {
+            Some(routes) if faults.is_empty() => Ok(Self {
+                seed,
+                network,
+                routes,
+                load_balance,
+                flows,
+                workloads,
+            }),
+            _ => Err(faults),
+        }
+    }
+}
+
+/// Sizes and memory of what the spec describes; builds nothing that grows with the network.
+///
+/// # Errors
+/// All faults that show without building.
+pub fn predict(spec: &Spec) -> Result<Prediction, Vec<Fault>> {
+    let parts = Parts::read(spec)?;
+    let size = parts.topology.size().map_err(|f| vec![f])?;
+    let mut faults = Vec::new();
+    let mut flows = 0_u64;
+    for (i, plan) in parts.workloads.iter().enumerate() {
+        match plan
+            .kind
+            .generator()
+            .flow_count(&size, plan.start, plan.stop)
+        {
+            Ok(count) => flows = flows.saturating_add(count),
+            Err(fault) => faults.push(fault.in_section(&format!("workload[{i}]"))),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    let nodes = size.hosts + size.switches;
+    let links = 2 * size.cables;
+    // A name and its allocation beside the node; a link also has its place in `out` and in the routes; a row of routes
+    // per switch with an entry per edge switch.
+    let memory_bytes = nodes * (size_of::<Node>() as u64 + 32)
+        + links * (size_of::<Link>() as u64 + 8)
+        + size
+            .switches
+            .saturating_mul(size.switches.min(size.hosts))
+            .saturating_mul(4)
+        + flows.saturating_mul(size_of::<Flow>() as u64);
+    Ok(Prediction {
+        hosts: size.hosts,
+        switches: size.switches,
+        links,
+        flows,
+        memory_bytes,
+    })
+}
+
+impl Parts {
+    fn read(spec: &Spec) -> Result<Self, Vec<Fault>> {
+        let mut faults = Vec::new();
+        let seed = match spec.get("seed") {
+            None => Some(1),
+            Some(value) => value.as_u64().or_else(|| {
+                faults.push(Fault::new(
+                    "seed",
+                    format!("{value} is not a whole number, at least 0"),
+                ));
+                None
+            }),
+        };
+        let topology = match spec.get("topology").and_then(Value::as_object) {
+            Some(table) => keep(&mut faults, Topology::from_table(table)),
+            None => keep(
+                &mut faults,
+                Err(Fault::new("topology", "is required: a table with a kind")),
+            ),
+        };
+        if let Some(Err(fault)) = topology.as_ref().map(Topology::size) {
+            faults.push(fault);
+        }
+        let routing = keep(
+            &mut faults,
+            Routing::from_table(&room(spec, "routing", "shortest")),
+        );
+        let load_balance = LoadBalance::from_table(&room(spec, "load_balance", "ecmp"));
+        let load_balance = keep(
+            &mut faults,
+            load_balance.and_then(|l| l.check().map(|()| l)),
+        );
+        let workloads = workloads(spec, &mut faults);
+        match (seed, topology, routing, load_balance) {
+            (Some(seed), Some(topology), Some(routing), Some(load_balance))
+                if faults.is_empty() =>
+            {
+                Ok(Self {
+                    seed,
+                    topology,
+                    routing,
+                    load_balance,
+                    workloads,
+                })
+            }
+            _ => Err(faults),
+        }
+    }
+}
+
+fn keep<T>(faults: &mut Vec<Fault>, result: Result<T, Fault>) -> Option<T> {
+    result.map_err(|f| faults.push(f)).ok()
+}
+
+/// The table of a room, or of its default kind.
+fn room(spec: &Spec, name: &str, default: &str) -> Spec {
+    let mut table = spec
+        .get(name)
+        .and_then(Value::as_object)
+        .cloned()
+        .unwrap_or_default();
+    table.entry("kind").or_insert_with(|| default.into());
+    table
+}
+
+fn workloads(spec: &Spec, faults: &mut Vec<Fault>) -> Vec<WorkloadPlan> {
+    let shared = |name: &str| {
+        spec.get(name)
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default()
+    };
+    let transport = keep(
+        faults,
+        Transport::from_table(&room(spec, "transport", "tcp")),
+    );
+    let common: Vec<_> = plan::WorkloadKeys::describe()
+        .parameters
+        .iter()
+        .map(|p| p.name)
+        .collect();
+    let mut plans: Vec<WorkloadPlan> = Vec::new();
+    for (i, table) in spec
+        .get("workload")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .enumerate()
+    {
+        let section = format!("workload[{i}]");
+        let Some(table) = table.as_object() else {
+            faults.push(Fault::new(section, "is not a table"));
+            continue;
+        };
+        let (keys, own): (Spec, Spec) = table
+            .clone()
+            .into_iter()
+            .partition(|(key, _)| common.contains(&key.as_str()));
+        let keys = keep(
+            faults,
+            plan::WorkloadKeys::from_table(&keys).map_err(|f| f.in_section(&section)),
+        );
+        let kind = keep(
+            faults,
+            Workload::from_table(&own).map_err(|f| f.in_section(&section)),
+        );
+        let (Some(keys), Some(kind)) = (keys, kind) else {
+            continue;
+        };
+        let name = keys
+            .name
+            .unwrap_or_else(|| own["kind"].as_str().unwrap_or_default().to_owned());
+        if let Some(stop) = keys.stop.filter(|&stop| stop <= keys.start) {
+            faults.push(Fault::new(
+                format!("{section}.stop"),
+                format!("{stop} is not after its start at {}", keys.start),
+            ));
+        }
+        if let Some(other) = plans.iter().position(|p| p.name == name) {
+            let message = format!(
+                "{name:?} is the name of workload[{other}], too; names give the random streams: choose another"
+            );
+            faults.push(Fault::new(format!("{section}.name"), message));
+        }
+        let Some(transport) = keys.transport.or_else(|| transport.clone()) else {
+            continue;
+        };
+        plans.push(WorkloadPlan {
+            name,
+            kind,
+            transport,
+            congestion: keys
+                .congestion
+                .map_or_else(|| shared("congestion"), |t| t.0),
+            receive: keys.receive.map_or_else(|| shared("receive"), |t| t.0),
+            start: keys.start,
+            stop: keys.stop,
+            first_flow: 0,
+            flows: 0,
+        });
+    }
+    plans
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use serde_json::json;
+
+    pub(crate) fn build(spec: Value) -> Result<Scenario, Vec<Fault>> {
+        Scenario::build(spec.as_object().unwrap())
+    }
+
+    #[test]
+    fn rooms_left_out_take_their_defaults() {
+        let s = build(json!({ "topology": { "kind": "fat_tree" }, "workload": [{ "kind": "permutation", "size": 1000 }] })).unwrap();
+        assert_eq!((s.network.hosts, s.flows.len(), s.seed), (16, 16, 1));
+        assert!(matches!(s.load_balance, LoadBalance::Ecmp(_)));
+        assert!(matches!(s.workloads[0].transport, Transport::Tcp(_)));
+        assert_eq!(
+            (s.workloads[0].name.as_str(), s.workloads[0].flows),
+            ("permutation", 16)
+        );
+    }
+
+    #[test]
+    fn a_workload_may_have_its_own_protocols() {
+        let s = build(json!({
+            "topology": { "kind": "fat_tree" },
+            "congestion": { "kind": "cubic" },
+            "workload": [
+                { "name": "a", "kind": "permutation", "transport": { "kind": "udp", "rate": 1000 }, "start": 5, "stop": 9 },
+                { "name": "b", "kind": "permutation", "congestion": { "kind": "dctcp" } },
+            ],
+        }))
+        .unwrap();
+        assert!(matches!(s.workloads[0].transport, Transport::Udp(_)));
+        assert_eq!(s.workloads[0].congestion["kind"], "cubic");
+        assert_eq!(s.workloads[1].congestion["kind"], "dctcp");
+        assert_eq!(
+            (
+                s.flows[0].start.0,
+                s.flows[0].stop.map(|t| t.0),
+                s.flows[16].start.0
+            ),
+            (5, Some(9), 0)
+        );
+        assert_eq!(s.workloads[1].first_flow, 16);
+    }
+
+    #[test]
+    fn all_faults_come_together() {
+        let faults = build(json!({
+            "seed": -1,
+            "topology": { "kind": "fat_tree", "k": 5 },
+            "load_balance": { "kind": "ecmp", "buckets": 12 },
+            "workload": [
+                { "kind": "permutation" },
+                { "kind": "permutation", "size": 0 },
+                { "kind": "permutation", "transport": { "kind": "udp", "rate": 1, "packet": 5 } },
+                { "kind": "permutation", "start": 9, "stop": 9 },
+            ],
+        }))
+        .unwrap_err();
+        let keys: Vec<_> = faults.iter().map(|f| f.key.as_str()).collect();
+        let expected = [
+            "seed",
+            "topology.k",
+            "load_balance.buckets",
+            "workload[1].size",
+            "workload[2].transport.packet",
+            "workload[3].stop",
+            "workload[3].name",
+        ];
+        assert_eq!(keys, expected, "{faults:?}");
+    }
+
+    #[test]
+    fn the_prediction_is_the_size_that_is_built() {
+        let spec = json!({ "topology": { "kind": "fat_tree", "k": 8 }, "workload": [{ "kind": "permutation" }] });
+        let predicted = predict(spec.as_object().unwrap()).unwrap();
+        let built = build(spec).unwrap();
+        assert_eq!(predicted.hosts, built.network.hosts as u64);
+        assert_eq!(
+            predicted.hosts + predicted.switches,
+            built.network.nodes.len() as u64
+        );
+        assert_eq!(predicted.links, built.network.links.len() as u64);
+        assert_eq!(predicted.flows, built.flows.len() as u64);
+        assert!(predicted.memory_bytes > built.routes.memory_bytes());
+    }
+}

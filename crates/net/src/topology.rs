@@ -2,6 +2,7 @@
 
 use crate::error::Fault;
 use crate::network::Network;
+use crate::units::Rate;
 
 pub mod fat_tree;
 
@@ -21,6 +22,8 @@ pub struct Size {
     pub switches: u64,
     /// Cables (each is two directed links).
     pub cables: u64,
+    /// Rate at which a host can send, overrides aside: what `load` is a share of.
+    pub host_rate: Rate,
 }
 
 /// What every topology can do.

@@ -11,6 +11,8 @@ crate::room! {
     }
 }
 
+crate::room_parameter!(Transport => "transport");
+
 impl Transport {
     /// Header bytes of a full data packet inside the IP packet (IP header included).
     pub fn header_bytes(&self) -> u32 {

@@ -9,7 +9,9 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 use serde::{Deserialize, Serialize};
 
 /// A point in simulated time, or a span of it, in picoseconds (u64: 213 days).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Time(pub u64);
 
@@ -75,9 +77,14 @@ impl SubAssign for Time {
 impl fmt::Display for Time {
     /// The largest unit that needs no fraction: `200 ms`, `1538 ps`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [(1_000_000_000_000, "s"), (1_000_000_000, "ms"), (1_000_000, "us"), (1_000, "ns")];
+        let units = [
+            (1_000_000_000_000, "s"),
+            (1_000_000_000, "ms"),
+            (1_000_000, "us"),
+            (1_000, "ns"),
+        ];
         for (size, name) in units {
-            if self.0 % size == 0 {
+            if self.0.is_multiple_of(size) {
                 return write!(f, "{} {name}", self.0 / size);
             }
         }
@@ -112,8 +119,12 @@ impl Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (size, name) in [(1_000_000_000, "Gbps"), (1_000_000, "Mbps"), (1_000, "kbps")] {
-            if self.0 % size == 0 {
+        for (size, name) in [
+            (1_000_000_000, "Gbps"),
+            (1_000_000, "Mbps"),
+            (1_000, "kbps"),
+        ] {
+            if self.0.is_multiple_of(size) {
                 return write!(f, "{} {name}", self.0 / size);
             }
         }
@@ -122,7 +133,9 @@ impl fmt::Display for Rate {
 }
 
 /// A number of bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
@@ -154,7 +167,10 @@ mod tests {
 
     #[test]
     fn a_huge_transfer_does_not_overflow() {
-        assert_eq!(Rate::from_gbps(1).transmit_time(10_000_000_000), Time::from_s(80));
+        assert_eq!(
+            Rate::from_gbps(1).transmit_time(10_000_000_000),
+            Time::from_s(80)
+        );
     }
 
     #[test]

@@ -75,17 +75,18 @@ pub struct Context<'a> {
 
 /// What every workload can do.
 pub trait Generate {
-    /// How many flows it makes on a network of this size, at most: for the prediction of memory.
+    /// How many flows it makes on a network of this size between `start` and `stop` (an expectation, if that is
+    /// random): for the prediction of memory.
     ///
     /// # Errors
     /// Parameters that make no sense on this size, at their key.
-    fn flow_count(&self, size: &Size) -> Result<u64, Fault>;
+    fn flow_count(&self, size: &Size, start: Time, stop: Option<Time>) -> Result<u64, Fault>;
 
     /// Its flows. `start` orders them within the workload; ports are distinct per host pair.
     ///
     /// # Errors
-    /// Hosts that do not exist, a file that cannot be read: at the key.
-    fn flows(&self, context: &Context<'_>) -> Result<Vec<Flow>, Fault>;
+    /// Hosts that do not exist, lines of a file that cannot be read: all of them, at their keys.
+    fn flows(&self, context: &Context<'_>) -> Result<Vec<Flow>, Vec<Fault>>;
 }
 
 impl Workload {

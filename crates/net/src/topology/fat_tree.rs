@@ -25,11 +25,21 @@ impl Shape for FatTree {
         if self.k % 2 == 1 {
             return Err(Fault::new(
                 "topology.k",
-                format!("{} is odd; a fat tree needs an even number of ports: {} or {}", self.k, self.k - 1, self.k + 1),
+                format!(
+                    "{} is odd; a fat tree needs an even number of ports: {} or {}",
+                    self.k,
+                    self.k - 1,
+                    self.k + 1
+                ),
             ));
         }
         let k = self.k;
-        Ok(Size { hosts: k * k * k / 4, switches: 5 * k * k / 4, cables: 3 * k * k * k / 4 })
+        Ok(Size {
+            hosts: k * k * k / 4,
+            switches: 5 * k * k / 4,
+            cables: 3 * k * k * k / 4,
+            host_rate: self.link.rate,
+        })
     }
 
     fn build(&self, _seed: u64) -> Result<Network, Fault> {
@@ -42,16 +52,30 @@ impl Shape for FatTree {
         };
         let mut b = Builder::new(&self.link);
         let mut hosts = Vec::new();
-        for (pod, edge, j) in (0..k).flat_map(|p| (0..half).flat_map(move |e| (0..half).map(move |j| (p, e, j)))) {
+        for (pod, edge, j) in
+            (0..k).flat_map(|p| (0..half).flat_map(move |e| (0..half).map(move |j| (p, e, j))))
+        {
             let address = [10, pod as u8, edge as u8, (j + 2) as u8];
-            hosts.push(b.node(name("h", &[pod, edge, j]), NodeKind::Host, 0, Some(pod), address));
+            hosts.push(b.node(
+                name("h", &[pod, edge, j]),
+                NodeKind::Host,
+                0,
+                Some(pod),
+                address,
+            ));
         }
         let mut layer = |prefix: &str, level: u32, offset: u32| -> Vec<_> {
             (0..k)
                 .flat_map(|pod| (0..half).map(move |i| (pod, i)))
                 .map(|(pod, i)| {
                     let address = [10, pod as u8, (i + offset) as u8, 1];
-                    b.node(name(prefix, &[pod, i]), NodeKind::Switch, level, Some(pod), address)
+                    b.node(
+                        name(prefix, &[pod, i]),
+                        NodeKind::Switch,
+                        level,
+                        Some(pod),
+                        address,
+                    )
                 })
                 .collect()
         };
@@ -60,7 +84,13 @@ impl Shape for FatTree {
         let cores: Vec<_> = (0..half)
             .flat_map(|i| (0..half).map(move |j| (i, j)))
             .map(|(i, j)| {
-                b.node(name("sc", &[i, j]), NodeKind::Switch, 3, None, [10, k as u8, (i + 1) as u8, (j + 1) as u8])
+                b.node(
+                    name("sc", &[i, j]),
+                    NodeKind::Switch,
+                    3,
+                    None,
+                    [10, k as u8, (i + 1) as u8, (j + 1) as u8],
+                )
             })
             .collect();
         for (h, &host) in hosts.iter().enumerate() {
@@ -69,14 +99,20 @@ impl Shape for FatTree {
         for pod in 0..k as usize {
             for e in 0..half as usize {
                 for a in 0..half as usize {
-                    b.cable(edges[pod * half as usize + e], aggregations[pod * half as usize + a]);
+                    b.cable(
+                        edges[pod * half as usize + e],
+                        aggregations[pod * half as usize + a],
+                    );
                 }
             }
         }
         for pod in 0..k as usize {
             for i in 0..half as usize {
                 for j in 0..half as usize {
-                    b.cable(aggregations[pod * half as usize + i], cores[i * half as usize + j]);
+                    b.cable(
+                        aggregations[pod * half as usize + i],
+                        cores[i * half as usize + j],
+                    );
                 }
             }
         }

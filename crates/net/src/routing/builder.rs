@@ -1,0 +1,241 @@
+//! Fills [`Routes`] from the distances of all nodes to groups of hosts.
+//!
+//! Hosts that hang on the same switches form a group: one search from those switches serves them all, and only the
+//! switches themselves tell the hosts apart. Hosts with one link that hang on the same switch forward alike, so they
+//! are one *class*; every switch, and every host with more links, is a class of its own.
+
+use std::collections::BTreeMap;
+
+use crate::ids::{LinkId, NodeId};
+use crate::network::Network;
+use crate::routing::Routes;
+use crate::routing::tables::{Entry, Runs};
+
+/// A node out of reach.
+pub const UNREACHABLE: u32 = u32::MAX;
+
+/// Builds tables in which a node forwards to every neighbour switch that `distances` puts closer to the target, by
+/// the smallest distance. `distances` is asked once per group of hosts: from the switches on
+/// which the group hangs (by links that are up) it fills the distance of every switch, where all were [`UNREACHABLE`].
+pub fn routes(network: &Network, mut distances: impl FnMut(&[NodeId], &mut [u32])) -> Routes {
+    let (group_of, groups) = groups(network);
+    let (class_of, classes) = classes(network);
+    let mut sets = Sets::new(network, classes.len());
+    let mut distance = vec![UNREACHABLE; network.nodes.len()];
+    // Class by class, so that the rows can be read off.
+    let mut entries = vec![Entry::NONE; classes.len() * groups.len()];
+    for (g, roots) in groups.iter().enumerate() {
+        distance.fill(UNREACHABLE);
+        distances(roots, &mut distance);
+        for (c, &node) in classes.iter().enumerate() {
+            entries[c * groups.len() + g] = sets.towards(network, c, node, &distance);
+        }
+    }
+    let mut rows = BTreeMap::new();
+    let row_of_class: Vec<u32> = classes
+        .iter()
+        .enumerate()
+        .map(|(c, &node)| {
+            let direct = direct(network, node, c, &mut sets);
+            let row = runs(
+                &entries[c * groups.len()..(c + 1) * groups.len()],
+                &group_of,
+                &direct,
+            );
+            let next = rows.len() as u32;
+            *rows.entry(row).or_insert(next)
+        })
+        .collect();
+    let mut in_order = vec![Runs::new(); rows.len()];
+    for (row, number) in rows {
+        in_order[number as usize] = row;
+    }
+    let row_of: Vec<u32> = class_of.iter().map(|&c| row_of_class[c as usize]).collect();
+    Routes::compress(network, &in_order, &row_of, sets.sets, sets.links)
+}
+
+fn is_up(network: &Network, link: LinkId) -> bool {
+    network.links[link.index()].is_up
+}
+
+/// The group of every host, and the switches of every group.
+fn groups(network: &Network) -> (Vec<u32>, Vec<Vec<NodeId>>) {
+    let mut known = BTreeMap::new();
+    let mut groups = Vec::new();
+    let group_of = network
+        .host_ids()
+        .map(|host| {
+            let out = network
+                .out(host)
+                .iter()
+                .filter(|l| is_up(network, l.reverse()));
+            let mut roots: Vec<_> = out
+                .map(|l| network.links[l.index()].dst)
+                .filter(|&n| !network.is_host(n))
+                .collect();
+            roots.sort_unstable();
+            roots.dedup();
+            *known.entry(roots).or_insert_with_key(|roots| {
+                groups.push(roots.clone());
+                groups.len() as u32 - 1
+            })
+        })
+        .collect();
+    (group_of, groups)
+}
+
+/// The class of every node, and the node that stands for it.
+fn classes(network: &Network) -> (Vec<u32>, Vec<NodeId>) {
+    let mut known = BTreeMap::new();
+    let mut classes = Vec::new();
+    let class_of = (0..network.nodes.len())
+        .map(|n| {
+            let node = NodeId::from(n);
+            let key = match network.out(node) {
+                [one]
+                    if network.is_host(node)
+                        && !network.is_host(network.links[one.index()].dst) =>
+                {
+                    (network.links[one.index()].dst, is_up(network, *one))
+                }
+                _ => (node, true),
+            };
+            // A switch has a class of its own beside that of its hosts.
+            *known
+                .entry((key, network.is_host(node)))
+                .or_insert_with(|| {
+                    classes.push(node);
+                    classes.len() as u32 - 1
+                })
+        })
+        .collect();
+    (class_of, classes)
+}
+
+/// Hosts that hang on `node` itself, with their ports, in the order of hosts.
+fn direct(network: &Network, node: NodeId, class: usize, sets: &mut Sets) -> Vec<(u32, Entry)> {
+    let mut ports = BTreeMap::<u32, Vec<u32>>::new();
+    for (port, &link) in network.out(node).iter().enumerate() {
+        let dst = network.links[link.index()].dst;
+        if network.is_host(dst) && is_up(network, link) {
+            ports.entry(dst.0).or_default().push(port as u32);
+        }
+    }
+    ports
+        .into_iter()
+        .map(|(host, ports)| (host, sets.entry(network, class, node, &ports)))
+        .collect()
+}
+
+/// A class's entries by group, with its direct hosts laid over them, as runs over hosts.
+fn runs(by_group: &[Entry], group_of: &[u32], direct: &[(u32, Entry)]) -> Runs {
+    let mut runs = Runs::new();
+    let mut direct = direct.iter().peekable();
+    for (host, &group) in group_of.iter().enumerate() {
+        let entry = match direct.next_if(|d| d.0 as usize == host) {
+            Some(&(_, entry)) => entry,
+            None => by_group[group as usize],
+        };
+        if runs.last().is_none_or(|last| last.1 != entry) {
+            runs.push((host as u32, entry));
+        }
+    }
+    runs
+}
+
+/// Sets of ports that are no range, each stored once per node.
+struct Sets {
+    /// Where each lies in `links`.
+    sets: Vec<(u32, u32)>,
+    links: Vec<LinkId>,
+    /// Per class, its sets in the order of their links.
+    of_class: Vec<Vec<u32>>,
+    scratch: Vec<u32>,
+}
+
+impl Sets {
+    fn new(network: &Network, classes: usize) -> Self {
+        let nodes = (0..network.nodes.len()).map(NodeId::from);
+        let links = nodes.flat_map(|n| network.out(n).iter().copied()).collect();
+        Self {
+            sets: Vec::new(),
+            links,
+            of_class: vec![Vec::new(); classes],
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The ports of `node` to the neighbour switches that are closest to the target and closer than `node` is.
+    fn towards(
+        &mut self,
+        network: &Network,
+        class: usize,
+        node: NodeId,
+        distance: &[u32],
+    ) -> Entry {
+        let mut ports = std::mem::take(&mut self.scratch);
+        ports.clear();
+        // A host takes the closest switch, whatever its own distance.
+        let mut best = if network.is_host(node) {
+            UNREACHABLE
+        } else {
+            distance[node.index()]
+        };
+        for (port, &link) in network.out(node).iter().enumerate() {
+            let link = &network.links[link.index()];
+            let there = distance[link.dst.index()];
+            if !link.is_up || network.is_host(link.dst) || there > best || there == UNREACHABLE {
+                continue;
+            }
+            if there < best {
+                best = there;
+                ports.clear();
+            }
+            if !network.is_host(node) && there == distance[node.index()] {
+                continue;
+            }
+            ports.push(port as u32);
+        }
+        let entry = self.entry(network, class, node, &ports);
+        self.scratch = ports;
+        entry
+    }
+
+    /// The entry for ascending `ports`.
+    fn entry(&mut self, network: &Network, class: usize, node: NodeId, ports: &[u32]) -> Entry {
+        let [first, .., last] = *ports else {
+            let single = ports
+                .first()
+                .map_or(Some(Entry::NONE), |&p| Entry::range(p, 1));
+            return single.unwrap_or_else(|| self.scattered(network, class, node, ports));
+        };
+        let is_range = last - first + 1 == ports.len() as u32;
+        match Entry::range(first, ports.len() as u32) {
+            Some(range) if is_range => range,
+            _ => self.scattered(network, class, node, ports),
+        }
+    }
+
+    fn scattered(&mut self, network: &Network, class: usize, node: NodeId, ports: &[u32]) -> Entry {
+        let out = network.out(node);
+        let (sets, links) = (&self.sets, &self.links);
+        let links_of = |set: u32| {
+            let (start, length) = sets[set as usize];
+            links[start as usize..(start + length) as usize]
+                .iter()
+                .copied()
+        };
+        let wanted = || ports.iter().map(|&p| out[p as usize]);
+        match self.of_class[class].binary_search_by(|&set| links_of(set).cmp(wanted())) {
+            Ok(at) => Entry::set(self.of_class[class][at] as usize),
+            Err(at) => {
+                let number = self.sets.len();
+                self.sets
+                    .push((self.links.len() as u32, ports.len() as u32));
+                self.links.extend(ports.iter().map(|&p| out[p as usize]));
+                self.of_class[class].insert(at, number as u32);
+                Entry::set(number)
+            }
+        }
+    }
+}
