@@ -9,7 +9,10 @@ use weft_net::scenario::Scenario;
 use weft_packetsim::Simulation;
 
 fn main() {
-    let arguments: Vec<u64> = std::env::args().skip(1).map(|a| a.parse().expect("a number")).collect();
+    let arguments: Vec<u64> = std::env::args()
+        .skip(1)
+        .map(|a| a.parse().expect("a number"))
+        .collect();
     let [k, gbps, milliseconds, ref rest @ ..] = arguments[..] else {
         panic!("usage: permutation K GBPS MILLISECONDS [SIZE_BYTES]")
     };
@@ -53,6 +56,11 @@ fn main() {
 /// User CPU seconds of this process so far, from `/proc/self/stat` (100 ticks a second).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux");
-    let fields: Vec<&str> = stat.rsplit(')').next().expect("a command name").split_whitespace().collect();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .expect("a command name")
+        .split_whitespace()
+        .collect();
     fields[11].parse::<f64>().expect("utime") / 100.0
 }

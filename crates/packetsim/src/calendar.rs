@@ -23,7 +23,10 @@ struct Slot {
     fill: u32,
 }
 
-const EMPTY: Slot = Slot { head: NONE, fill: CHUNK as u32 };
+const EMPTY: Slot = Slot {
+    head: NONE,
+    fill: CHUNK as u32,
+};
 
 /// One level of the wheel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,7 +37,10 @@ struct Level {
 
 impl Level {
     fn new() -> Self {
-        Self { slots: vec![EMPTY; SLOTS], occupied: vec![0; SLOTS / 64] }
+        Self {
+            slots: vec![EMPTY; SLOTS],
+            occupied: vec![0; SLOTS / 64],
+        }
     }
 
     /// The first occupied slot at or after `from`.
@@ -85,12 +91,6 @@ impl Calendar {
         1 << self.shift
     }
 
-    /// The window that `time` lies in.
-    #[inline(always)]
-    pub(crate) fn window(&self, time: u64) -> u64 {
-        time >> self.shift
-    }
-
     /// Adds a packet. Its window must not lie before the one opened last.
     #[inline]
     pub(crate) fn push(&mut self, packet: Packet) {
@@ -98,7 +98,11 @@ impl Calendar {
         debug_assert!(window >= self.current, "time never decreases");
         self.len += 1;
         let apart = window ^ self.current;
-        let level = if apart < SLOTS as u64 { 0 } else { ((63 - apart.leading_zeros()) / BITS) as usize };
+        let level = if apart < SLOTS as u64 {
+            0
+        } else {
+            ((63 - apart.leading_zeros()) / BITS) as usize
+        };
         let slot = (window >> (BITS * level as u32)) as usize & (SLOTS - 1);
         let Slot { head, fill } = self.levels[level].slots[slot];
         if (fill as usize) < CHUNK {
@@ -118,7 +122,10 @@ impl Calendar {
         });
         let place = &mut self.levels[level].slots[slot];
         self.next[chunk as usize] = place.head;
-        *place = Slot { head: chunk, fill: 1 };
+        *place = Slot {
+            head: chunk,
+            fill: 1,
+        };
         self.levels[level].occupied[slot / 64] |= 1 << (slot % 64);
         self.chunks[chunk as usize].push(packet);
     }
@@ -143,9 +150,15 @@ impl Calendar {
             let shift = BITS * level as u32;
             let from = (self.current >> shift) as usize & (SLOTS - 1);
             // The slot of the current position itself has already been moved down.
-            let Some(slot) = self.levels[level].next_occupied(from) else { continue };
+            let Some(slot) = self.levels[level].next_occupied(from) else {
+                continue;
+            };
             let above = shift + BITS;
-            let base = if above >= 64 { 0 } else { self.current >> above << above };
+            let base = if above >= 64 {
+                0
+            } else {
+                self.current >> above << above
+            };
             self.current = base | (slot as u64) << shift;
             self.len -= self.take(level, slot, |calendar, packet| calendar.push(packet));
             return;
@@ -208,7 +221,9 @@ mod tests {
     fn what_goes_in_comes_out_in_order_over_all_levels() {
         let mut random = weft_net::random::stream(1, "calendar");
         let mut calendar = Calendar::new(10);
-        let mut times: Vec<u64> = (0..20_000).map(|_| random.next_u64() >> random.below(60)).collect();
+        let mut times: Vec<u64> = (0..20_000)
+            .map(|_| random.next_u64() >> random.below(60))
+            .collect();
         for &time in &times {
             calendar.push(Packet::local(Kind::Start, 0, 0, time));
         }
@@ -230,7 +245,8 @@ mod tests {
                 seen += 1;
                 if seen < 5_000 {
                     for _ in 0..1 + random.below(2) {
-                        let ahead = 1_024 + random.below(1 << (1 + random.below(40)));
+                        let bits = 1 + random.below(40);
+                        let ahead = 1_024 + random.below(1 << bits);
                         calendar.push(Packet::local(Kind::Start, 0, 0, packet.time + ahead));
                     }
                 }

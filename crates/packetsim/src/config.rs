@@ -75,15 +75,23 @@ impl Config {
         let (backend, measure) = (section("backend"), section("measure"));
         let time = |table: &Map<String, Value>, key: &str| table.get(key).and_then(Value::as_u64);
         let metrics = match measure.get("metrics") {
-            None | Some(Value::Null) => {
-                Ok(vec![Metric::Goodput, Metric::Cwnd, Metric::Srtt, Metric::Queue, Metric::Utilization])
-            }
-            Some(list) => serde_json::from_value(list.clone()).map_err(|e| Fault::new("measure.metrics", e.to_string())),
+            None | Some(Value::Null) => Ok(vec![
+                Metric::Goodput,
+                Metric::Cwnd,
+                Metric::Srtt,
+                Metric::Queue,
+                Metric::Utilization,
+            ]),
+            Some(list) => serde_json::from_value(list.clone())
+                .map_err(|e| Fault::new("measure.metrics", e.to_string())),
         };
         let mut keep = |fault: Fault| faults.push(fault);
         let queue = queue.map_err(&mut keep).ok();
         let metrics = metrics.map_err(&mut keep).ok();
-        let congestion: Option<Vec<_>> = congestion.into_iter().map(|c| c.map_err(&mut keep).ok()).collect();
+        let congestion: Option<Vec<_>> = congestion
+            .into_iter()
+            .map(|c| c.map_err(&mut keep).ok())
+            .collect();
         match (queue, metrics, congestion) {
             (Some(queue), Some(metrics), Some(congestion)) => Ok(Self {
                 queue,
@@ -94,7 +102,10 @@ impl Config {
                 cooldown: time(measure, "cooldown").unwrap_or(0),
                 every: time(measure, "every").unwrap_or(0),
                 metrics,
-                paths: measure.get("paths").and_then(Value::as_bool).unwrap_or(false),
+                paths: measure
+                    .get("paths")
+                    .and_then(Value::as_bool)
+                    .unwrap_or(false),
             }),
             _ => Err(faults),
         }

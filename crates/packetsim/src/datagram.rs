@@ -88,7 +88,12 @@ impl Source {
             return Sent::Nothing;
         }
         if ready > wire.now {
-            let event = Packet::local(Kind::SourceTimer, self.address.node, self.address.flow, ready);
+            let event = Packet::local(
+                Kind::SourceTimer,
+                self.address.node,
+                self.address.flow,
+                ready,
+            );
             wire.schedule(event);
             return Sent::Nothing;
         }
@@ -104,14 +109,17 @@ impl Source {
         };
         let mut flags = 0;
         if let Some(left) = &mut self.left {
-            bytes = bytes.min(HEADER_BYTES + u32::try_from(*left).unwrap_or(u32::MAX - HEADER_BYTES));
+            bytes =
+                bytes.min(HEADER_BYTES + u32::try_from(*left).unwrap_or(u32::MAX - HEADER_BYTES));
             *left -= u64::from(bytes - HEADER_BYTES);
             if *left == 0 {
                 flags = flag::FIN;
                 self.is_done = true;
             }
         }
-        let mut packet = self.address.packet(Kind::Datagram, self.seq, bytes as u16, flags, wire.now);
+        let mut packet =
+            self.address
+                .packet(Kind::Datagram, self.seq, bytes as u16, flags, wire.now);
         // The receiver measures the delay from when the datagram was ready: waiting in the socket counts.
         packet.sack[0] = ready as u32;
         packet.sack[1] = (ready >> 32) as u32;
@@ -139,7 +147,13 @@ pub(crate) struct Sink {
 
 impl Sink {
     pub(crate) fn new() -> Self {
-        Self { delivered: 0, reordered: 0, highest: 0, delays: Histogram::new(), last_arrival: 0 }
+        Self {
+            delivered: 0,
+            reordered: 0,
+            highest: 0,
+            delays: Histogram::new(),
+            last_arrival: 0,
+        }
     }
 
     /// A datagram arrives; its delay is recorded inside the measurement window only.
@@ -168,7 +182,10 @@ impl Histogram {
     const BITS: u32 = 7;
 
     fn new() -> Self {
-        Self { counts: Vec::new(), total: 0 }
+        Self {
+            counts: Vec::new(),
+            total: 0,
+        }
     }
 
     fn bucket(value: u64) -> usize {
@@ -202,7 +219,6 @@ impl Histogram {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,7 +229,11 @@ mod tests {
         for value in 1..=100_000 {
             histogram.add(value * 1_000);
         }
-        for (q, expected) in [(0.5, 50_000_000.0), (0.99, 99_000_000.0), (0.001, 100_000.0)] {
+        for (q, expected) in [
+            (0.5, 50_000_000.0),
+            (0.99, 99_000_000.0),
+            (0.001, 100_000.0),
+        ] {
             let found = histogram.quantile(q).expect("not empty") as f64;
             assert!((found / expected - 1.0).abs() < 0.008, "{q}: {found}");
         }

@@ -103,7 +103,10 @@ impl Simulation {
         for (i, flow) in scenario.flows.iter().enumerate() {
             if flow.size.is_some_and(|s| s / 200 >= u64::from(u32::MAX)) {
                 let key = format!("workload[{}].size", flow.workload);
-                return Err(vec![Fault::new(key, format!("flow {i} is larger than 800 GB; split it"))]);
+                return Err(vec![Fault::new(
+                    key,
+                    format!("flow {i} is larger than 800 GB; split it"),
+                )]);
             }
         }
         let wire = Wire::new(&scenario, config.queue.clone(), window_shift(&scenario));
@@ -117,9 +120,23 @@ impl Simulation {
             .map(|(i, f)| (f.start.0, i as u32))
             .collect();
         starts.sort_unstable();
-        let scratch = Scratch { counts: vec![0; scenario.network.nodes.len()], ..Scratch::default() };
-        let mut simulation =
-            Self { scenario, config, wire, hosts, probe, end: End::Running, starts, next_start: 0, events: 0, now: 0, scratch };
+        let scratch = Scratch {
+            counts: vec![0; scenario.network.nodes.len()],
+            ..Scratch::default()
+        };
+        let mut simulation = Self {
+            scenario,
+            config,
+            wire,
+            hosts,
+            probe,
+            end: End::Running,
+            starts,
+            next_start: 0,
+            events: 0,
+            now: 0,
+            scratch,
+        };
         simulation.feed_start();
         Ok(simulation)
     }
@@ -128,7 +145,9 @@ impl Simulation {
     fn feed_start(&mut self) {
         if let Some(&(time, flow)) = self.starts.get(self.next_start) {
             let node = Hosts::opener(&self.scenario, FlowId(flow));
-            self.wire.calendar.push(Packet::local(Kind::Start, node.0, flow, time));
+            self.wire
+                .calendar
+                .push(Packet::local(Kind::Start, node.0, flow, time));
             self.next_start += 1;
         }
     }
@@ -156,7 +175,11 @@ impl Simulation {
         let window = self.wire.calendar.next_window();
         let start = window.map_or(u64::MAX, |w| w * self.wire.calendar.width());
         if self.config.until.is_none() && (window.is_none() || self.all_flows_done()) {
-            self.end = if self.all_flows_done() { End::Done } else { End::Stuck };
+            self.end = if self.all_flows_done() {
+                End::Done
+            } else {
+                End::Stuck
+            };
             return;
         }
         if start < boundary {
@@ -196,7 +219,12 @@ impl Simulation {
         // The start that was in the calendar may be in this window: then so may those that follow it.
         if scratch.packets.iter().any(|p| p.kind == Kind::Start) {
             while let Some(&(time, flow)) = self.starts.get(self.next_start) {
-                let event = Packet::local(Kind::Start, Hosts::opener(&self.scenario, FlowId(flow)).0, flow, time);
+                let event = Packet::local(
+                    Kind::Start,
+                    Hosts::opener(&self.scenario, FlowId(flow)).0,
+                    flow,
+                    time,
+                );
                 self.next_start += 1;
                 if time >= end {
                     self.wire.calendar.push(event);
@@ -221,11 +249,27 @@ impl Simulation {
 
     /// Sorts the open window by node and lets each node handle its events in order.
     fn handle_window(&mut self, window: u64) {
-        let Self { scratch, wire, hosts, scenario, config, .. } = self;
-        let Scratch { packets, keys, counts, nodes } = scratch;
+        let Self {
+            scratch,
+            wire,
+            hosts,
+            scenario,
+            config,
+            ..
+        } = self;
+        let Scratch {
+            packets,
+            keys,
+            counts,
+            nodes,
+        } = scratch;
         let begin = window * wire.calendar.width();
         let node_of = |packet: &Packet, wire: &Wire| {
-            if packet.link & LOCAL == 0 { wire.ports[packet.link as usize].dst } else { packet.link & !LOCAL }
+            if packet.link & LOCAL == 0 {
+                wire.ports[packet.link as usize].dst
+            } else {
+                packet.link & !LOCAL
+            }
         };
         nodes.clear();
         for packet in packets.iter() {
@@ -246,7 +290,10 @@ impl Simulation {
         keys.resize(total as usize, Key { order: 0, at: 0 });
         for (at, packet) in packets.iter().enumerate() {
             let place = &mut counts[node_of(packet, wire) as usize];
-            keys[*place as usize] = Key { order: (packet.time - begin) << 32 | u64::from(packet.link), at: at as u32 };
+            keys[*place as usize] = Key {
+                order: (packet.time - begin) << 32 | u64::from(packet.link),
+                at: at as u32,
+            };
             *place += 1;
         }
         let (mut from, mut last, mut local) = (0, self.now, 0);
@@ -343,15 +390,28 @@ fn take_due(soon: &mut Vec<Packet>, packet: &Packet) -> Option<Packet> {
 }
 
 fn take_first(soon: &mut Vec<Packet>) -> Option<Packet> {
-    let first = (0..soon.len()).min_by_key(|&i| (soon[i].time, soon[i].link, soon[i].flow, soon[i].kind))?;
+    let first = (0..soon.len())
+        .min_by_key(|&i| (soon[i].time, soon[i].link, soon[i].flow, soon[i].kind))?;
     Some(soon.swap_remove(first))
 }
 
 /// Windows of `2^shift` ps: at most the shortest time in which anything gets from one node to another.
 fn window_shift(scenario: &Scenario) -> u32 {
     let links = scenario.network.links.iter();
-    let across = links.map(|l| l.delay.0 + l.rate.transmit_time(SMALLEST_PACKET + u64::from(l.overhead)).0).min();
-    let pauses = scenario.flows.iter().filter(|f| f.after.is_some()).map(|f| f.start.0).min();
+    let across = links
+        .map(|l| {
+            l.delay.0
+                + l.rate
+                    .transmit_time(SMALLEST_PACKET + u64::from(l.overhead))
+                    .0
+        })
+        .min();
+    let pauses = scenario
+        .flows
+        .iter()
+        .filter(|f| f.after.is_some())
+        .map(|f| f.start.0)
+        .min();
     let lookahead = across.unwrap_or(1).min(pauses.unwrap_or(u64::MAX)).max(1);
     lookahead.ilog2().min(31)
 }

@@ -69,8 +69,12 @@ pub(crate) struct Hosts {
 impl Hosts {
     pub(crate) fn new(scenario: &Scenario, config: &Config) -> Self {
         let flows = scenario.flows.len();
-        let mut followers: Vec<(u32, u32)> =
-            scenario.flows.iter().enumerate().filter_map(|(i, f)| f.after.map(|a| (a.0, i as u32))).collect();
+        let mut followers: Vec<(u32, u32)> = scenario
+            .flows
+            .iter()
+            .enumerate()
+            .filter_map(|(i, f)| f.after.map(|a| (a.0, i as u32)))
+            .collect();
         followers.sort_unstable();
         Self {
             sources: vec![SourceEnd::None; flows],
@@ -79,14 +83,30 @@ impl Hosts {
             cards: vec![Card::default(); scenario.network.links.len()],
             followers,
             done: 0,
-            mtu: scenario.network.links.iter().map(|l| l.mtu).min().unwrap_or(1500),
-            measured: (config.warmup, config.until.map_or(u64::MAX, |u| u - config.cooldown)),
+            mtu: scenario
+                .network
+                .links
+                .iter()
+                .map(|l| l.mtu)
+                .min()
+                .unwrap_or(1500),
+            measured: (
+                config.warmup,
+                config.until.map_or(u64::MAX, |u| u - config.cooldown),
+            ),
         }
     }
 
     /// One packet or local event at host `node`.
     #[inline]
-    pub(crate) fn handle(&mut self, node: u32, packet: &Packet, wire: &mut Wire, scenario: &Arc<Scenario>, config: &Config) {
+    pub(crate) fn handle(
+        &mut self,
+        node: u32,
+        packet: &Packet,
+        wire: &mut Wire,
+        scenario: &Arc<Scenario>,
+        config: &Config,
+    ) {
         let flow = packet.flow as usize;
         if !packet.kind.is_local() {
             wire.in_flight -= 1;
@@ -145,8 +165,16 @@ impl Hosts {
                 let random = stream(scenario.seed, &format!("datagram/{flow}"));
                 let stop = plan.stop.map_or(u64::MAX, |t| t.0);
                 let room = self.card_room(there.link, wire);
-                let mut source =
-                    datagram::Source::new(udp, there, plan.size, stop, self.mtu, first.overhead, room, random);
+                let mut source = datagram::Source::new(
+                    udp,
+                    there,
+                    plan.size,
+                    stop,
+                    self.mtu,
+                    first.overhead,
+                    room,
+                    random,
+                );
                 source.open(wire.now);
                 self.sources[flow as usize] = SourceEnd::Udp(Box::new(source));
                 self.pump(flow, wire);
@@ -166,10 +194,18 @@ impl Hosts {
         }
     }
 
-    fn on_syn(&mut self, packet: &Packet, wire: &mut Wire, scenario: &Arc<Scenario>, config: &Config) {
+    fn on_syn(
+        &mut self,
+        packet: &Packet,
+        wire: &mut Wire,
+        scenario: &Arc<Scenario>,
+        config: &Config,
+    ) {
         let flow = packet.flow;
         if packet.flags & flag::BACKWARD == 0 {
-            if matches!(self.sinks[flow as usize], SinkEnd::None) && self.records[flow as usize].finished == u64::MAX {
+            if matches!(self.sinks[flow as usize], SinkEnd::None)
+                && self.records[flow as usize].finished == u64::MAX
+            {
                 let receiver = self.receiver(flow, wire, scenario, config);
                 self.sinks[flow as usize] = SinkEnd::Tcp(Box::new(receiver));
             }
@@ -178,7 +214,9 @@ impl Hosts {
             }
         } else {
             if matches!(self.sources[flow as usize], SourceEnd::None) {
-                let there = self.address(flow, wire, scenario, false).expect("checked at the start of the flow");
+                let there = self
+                    .address(flow, wire, scenario, false)
+                    .expect("checked at the start of the flow");
                 let sender = self.sender(flow, there, wire, scenario, config);
                 self.sources[flow as usize] = SourceEnd::Tcp(Box::new(sender));
             }
@@ -189,7 +227,13 @@ impl Hosts {
     }
 
     /// How an end's packets are addressed; `None` if there is no way.
-    fn address(&self, flow: u32, wire: &mut Wire, scenario: &Scenario, is_backward: bool) -> Option<Address> {
+    fn address(
+        &self,
+        flow: u32,
+        wire: &mut Wire,
+        scenario: &Scenario,
+        is_backward: bool,
+    ) -> Option<Address> {
         let plan = &scenario.flows[flow as usize];
         let (mut src, mut dst) = ((plan.src, plan.src_port), (plan.dst, plan.dst_port));
         if is_backward {
@@ -227,10 +271,21 @@ impl Hosts {
     fn mss(&self, tcp: &weft_net::transport::tcp::Tcp) -> u16 {
         let most = u64::from(self.mtu - tcp.header_bytes());
         // A window smaller than a segment makes the segments smaller.
-        if tcp.receive_window.0 > 0 { most.min(tcp.receive_window.0) as u16 } else { most as u16 }
+        if tcp.receive_window.0 > 0 {
+            most.min(tcp.receive_window.0) as u16
+        } else {
+            most as u16
+        }
     }
 
-    fn sender(&self, flow: u32, address: Address, wire: &Wire, scenario: &Scenario, config: &Config) -> Sender {
+    fn sender(
+        &self,
+        flow: u32,
+        address: Address,
+        wire: &Wire,
+        scenario: &Scenario,
+        config: &Config,
+    ) -> Sender {
         let plan = &scenario.flows[flow as usize];
         let Transport::Tcp(tcp) = &scenario.workloads[plan.workload as usize].transport else {
             unreachable!("a sender is TCP")
@@ -248,14 +303,22 @@ impl Hosts {
         })
     }
 
-    fn receiver(&self, flow: u32, wire: &mut Wire, scenario: &Scenario, config: &Config) -> Receiver {
+    fn receiver(
+        &self,
+        flow: u32,
+        wire: &mut Wire,
+        scenario: &Scenario,
+        config: &Config,
+    ) -> Receiver {
         let plan = &scenario.flows[flow as usize];
         let Transport::Tcp(tcp) = &scenario.workloads[plan.workload as usize].transport else {
             unreachable!("a receiver is TCP")
         };
         Receiver::new(receiver::Setup {
             tcp,
-            address: self.address(flow, wire, scenario, true).expect("checked at the start of the flow"),
+            address: self
+                .address(flow, wire, scenario, true)
+                .expect("checked at the start of the flow"),
             size: plan.size,
             mss: self.mss(tcp),
             is_dctcp: config.congestion[plan.workload as usize].is_dctcp(),
@@ -275,7 +338,9 @@ impl Hosts {
             }
             return;
         }
-        let SourceEnd::Tcp(sender) = &mut self.sources[flow] else { return };
+        let SourceEnd::Tcp(sender) = &mut self.sources[flow] else {
+            return;
+        };
         if sender.phase != Phase::Open {
             return;
         }
@@ -358,7 +423,8 @@ impl Hosts {
                     };
                     source.waits_for_card = is_full;
                 }
-                let (is_done, link, node) = (source.is_done, source.address.link, source.address.node);
+                let (is_done, link, node) =
+                    (source.is_done, source.address.link, source.address.node);
                 self.done += u64::from(is_done && !was_done);
                 if is_full {
                     self.wait_for_card(flow, link, node, wire);
@@ -441,7 +507,12 @@ impl Hosts {
                 Opener::Source => plan.src,
                 Opener::Destination => plan.dst,
             };
-            wire.calendar.push(Packet::local(Kind::Start, node.0, follower, wire.now + plan.start.0));
+            wire.calendar.push(Packet::local(
+                Kind::Start,
+                node.0,
+                follower,
+                wire.now + plan.start.0,
+            ));
         }
     }
 

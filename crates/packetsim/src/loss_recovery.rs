@@ -28,7 +28,15 @@ pub(crate) struct Rack {
 
 impl Rack {
     pub(crate) fn new() -> Self {
-        Self { sent: 0, seq: 0, rtt: 0, has_reordering: false, multiplier: 1, persist: 16, widen_after: 0 }
+        Self {
+            sent: 0,
+            seq: 0,
+            rtt: 0,
+            has_reordering: false,
+            multiplier: 1,
+            persist: 16,
+            widen_after: 0,
+        }
     }
 
     /// Step 1 and 2: a segment was delivered.
@@ -69,7 +77,14 @@ impl Rack {
     }
 
     /// Step 4: the reordering window.
-    fn window(&self, board: &Scoreboard, in_recovery: bool, duplicate_acks: u32, srtt: u64, min_rtt: u64) -> u64 {
+    fn window(
+        &self,
+        board: &Scoreboard,
+        in_recovery: bool,
+        duplicate_acks: u32,
+        srtt: u64,
+        min_rtt: u64,
+    ) -> u64 {
         if !self.has_reordering && (in_recovery || board.sacked >= duplicate_acks) {
             return 0;
         }
@@ -78,11 +93,18 @@ impl Rack {
 
     /// Step 5: marks what is lost at `now`; returns how long until the next verdict is due, 0 if none is.
     pub(crate) fn detect(&self, board: &mut Scoreboard, now: u64, limits: &Limits) -> u64 {
-        let Limits { in_recovery, duplicate_acks, srtt, min_rtt } = *limits;
+        let Limits {
+            in_recovery,
+            duplicate_acks,
+            srtt,
+            min_rtt,
+        } = *limits;
         let window = self.window(board, in_recovery, duplicate_acks, srtt, min_rtt);
         let mut timeout = 0;
         for seq in board.una..board.nxt {
-            let Some(sent) = board.in_flight_since(seq) else { continue };
+            let Some(sent) = board.in_flight_since(seq) else {
+                continue;
+            };
             if (sent, seq) >= (self.sent, self.seq) {
                 // Segments above the highest delivered one were sent later, unless they are retransmissions.
                 if seq >= board.high_sacked && seq > self.seq {
@@ -163,7 +185,12 @@ mod tests {
         let mut rack = Rack::new();
         let delivered = board.sack(1).expect("new");
         rack.delivered(delivered, 1_000, u64::MAX);
-        let limits = Limits { in_recovery: false, duplicate_acks: 3, srtt: 999, min_rtt: 999 };
+        let limits = Limits {
+            in_recovery: false,
+            duplicate_acks: 3,
+            srtt: 999,
+            min_rtt: 999,
+        };
         // Segment 0, sent at 0, is due at 0 + 999 + 249 = 1248: 248 from now.
         assert_eq!(rack.detect(&mut board, 1_000, &limits), 248);
         assert_eq!(board.lost, 0);
@@ -179,7 +206,12 @@ mod tests {
             let delivered = board.sack(seq).expect("new");
             rack.delivered(delivered, 1_000, u64::MAX);
         }
-        let limits = Limits { in_recovery: true, duplicate_acks: 3, srtt: 999, min_rtt: 999 };
+        let limits = Limits {
+            in_recovery: true,
+            duplicate_acks: 3,
+            srtt: 999,
+            min_rtt: 999,
+        };
         rack.detect(&mut board, 1_000, &limits);
         board.resend(0, 1_000);
         // Segment 10, sent after the retransmission, arrives: the retransmission is lost too.

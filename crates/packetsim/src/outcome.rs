@@ -6,6 +6,7 @@
 use serde::Serialize;
 use weft_net::ids::{FlowId, LinkId};
 use weft_net::results::{Column, Table};
+use weft_net::transport::Transport;
 use weft_net::units::Time;
 
 use crate::engine::{End, Simulation};
@@ -79,10 +80,19 @@ fn check_conservation(simulation: &Simulation, found: &InFlight) {
     let (wire, hosts) = (&simulation.wire, &simulation.hosts);
     for (link, port) in wire.ports.iter().enumerate() {
         let name = || simulation.scenario.network.link_name(LinkId::from(link));
-        let lost = wire.wear.get(link).and_then(Option::as_ref).map_or(0, |w| w.lost);
+        let lost = wire
+            .wear
+            .get(link)
+            .and_then(Option::as_ref)
+            .map_or(0, |w| w.lost);
         let accounted = wire.arrived[link] + lost + found.queued[link].0 + found.flying[link];
         // A packet lost on the wire that has not even left at the end is counted as lost: it will be.
-        assert_eq!(port.packets, accounted, "link {}: packets accepted, and arrived + lost + queued + flying", name());
+        assert_eq!(
+            port.packets,
+            accounted,
+            "link {}: packets accepted, and arrived + lost + queued + flying",
+            name()
+        );
         let rate = wire.backlogs[link].rate;
         let exact = u128::from(port.bytes) * 8_000_000_000_000;
         let least = exact / u128::from(rate);
@@ -96,14 +106,19 @@ fn check_conservation(simulation: &Simulation, found: &InFlight) {
     }
     for (flow, record) in hosts.records.iter().enumerate() {
         let accounted = record.arrived + u64::from(wire.lost[flow]) + found.by_flow[flow];
-        assert_eq!(record.sent, accounted, "flow {flow}: packets sent, and arrived + lost + in flight");
+        assert_eq!(
+            record.sent, accounted,
+            "flow {flow}: packets sent, and arrived + lost + in flight"
+        );
     }
 }
 
 /// Ends the run.
 pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
     // Which flows offer no window must be asked before their ends are gone.
-    let stuck: Vec<bool> = (0..simulation.scenario.flows.len()).map(|f| simulation.hosts.is_stuck(f)).collect();
+    let stuck: Vec<bool> = (0..simulation.scenario.flows.len())
+        .map(|f| simulation.hosts.is_stuck(f))
+        .collect();
     simulation.hosts.retire_all();
     let found = in_flight(simulation);
     check_conservation(simulation, &found);
@@ -127,10 +142,16 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
     }
     if count > 0 {
         let total = simulation.scenario.flows.len();
-        warnings.push(format!("{count} of {total} flows did not finish: {}", flows.reasons.join("; ")));
+        warnings.push(format!(
+            "{count} of {total} flows did not finish: {}",
+            flows.reasons.join("; ")
+        ));
     }
     if simulation.wire.unroutable > 0 {
-        warnings.push(format!("{} packets had no way to their destination", simulation.wire.unroutable));
+        warnings.push(format!(
+            "{} packets had no way to their destination",
+            simulation.wire.unroutable
+        ));
     }
     Outcome {
         tables,
@@ -149,7 +170,12 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
 
 /// Length of the measurement window, s.
 fn window_seconds(simulation: &Simulation) -> f64 {
-    let end = simulation.now - if simulation.probe.busy_until.is_empty() { 0 } else { simulation.config.cooldown };
+    let end = simulation.now
+        - if simulation.probe.busy_until.is_empty() {
+            0
+        } else {
+            simulation.config.cooldown
+        };
     end.saturating_sub(simulation.config.warmup) as f64 * 1e-12
 }
 
@@ -164,16 +190,34 @@ fn known_ns(time: u64, since: u64) -> Option<i64> {
 }
 
 fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
-    let Simulation { scenario, hosts, wire, config, probe, .. } = simulation;
+    let Simulation {
+        scenario,
+        hosts,
+        wire,
+        config,
+        probe,
+        ..
+    } = simulation;
     let records = &hosts.records;
     let seconds = window_seconds(simulation);
-    let names: Vec<String> = scenario.network.nodes[..scenario.network.hosts].iter().map(|n| n.name.clone()).collect();
+    let names: Vec<String> = scenario.network.nodes[..scenario.network.hosts]
+        .iter()
+        .map(|n| n.name.clone())
+        .collect();
     let workloads: Vec<String> = scenario.workloads.iter().map(|w| w.name.clone()).collect();
     let mut reasons: Vec<(String, u64)> = Vec::new();
     let mut reason_of: Vec<Option<u32>> = Vec::with_capacity(records.len());
+    let is_datagram = |i: usize| {
+        matches!(
+            scenario.workloads[scenario.flows[i].workload as usize].transport,
+            Transport::Udp(_)
+        )
+    };
     let mut unfinished = 0;
     for (i, (flow, record)) in scenario.flows.iter().zip(records).enumerate() {
-        let text = if record.finished != UNKNOWN || (flow.size.is_none() && record.reason == Reason::None && !stuck[i]) {
+        let text = if record.finished != UNKNOWN
+            || (flow.size.is_none() && record.reason == Reason::None && !stuck[i])
+        {
             None
         } else {
             unfinished += 1;
@@ -184,73 +228,150 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
                 Reason::None if record.started == UNKNOWN && flow.after.is_some() => {
                     "not started: an earlier flow did not finish".to_owned()
                 }
-                Reason::None if record.started == UNKNOWN => "not started before the end of the run".to_owned(),
-                Reason::None if flow.is_datagram(scenario) && wire.lost[i] > 0 => "datagrams were lost".to_owned(),
+                Reason::None if record.started == UNKNOWN => {
+                    "not started before the end of the run".to_owned()
+                }
+                Reason::None if is_datagram(i) && wire.lost[i] > 0 => {
+                    "datagrams were lost".to_owned()
+                }
                 Reason::None => "not finished before the end of the run".to_owned(),
             })
         };
-        reason_of.push(text.map(|text| match reasons.iter().position(|r| r.0 == text) {
-            Some(at) => {
-                reasons[at].1 += 1;
-                at as u32
-            }
-            None => {
-                reasons.push((text, 1));
-                reasons.len() as u32 - 1
-            }
-        }));
+        reason_of.push(
+            text.map(|text| match reasons.iter().position(|r| r.0 == text) {
+                Some(at) => {
+                    reasons[at].1 += 1;
+                    at as u32
+                }
+                None => {
+                    reasons.push((text, 1));
+                    reasons.len() as u32 - 1
+                }
+            }),
+        );
     }
-    let integer = |f: &dyn Fn(usize) -> u64| Column::Integer((0..records.len()).map(|i| f(i) as i64).collect());
-    let optional = |f: &dyn Fn(usize) -> Option<i64>| Column::OptionalInteger((0..records.len()).map(f).collect());
+    let integer = |f: &dyn Fn(usize) -> u64| {
+        Column::Integer((0..records.len()).map(|i| f(i) as i64).collect())
+    };
+    let optional = |f: &dyn Fn(usize) -> Option<i64>| {
+        Column::OptionalInteger((0..records.len()).map(f).collect())
+    };
     let plan = &scenario.flows;
     let goodput = |i: usize| {
         let record = &records[i];
         let is_plain = config.warmup == 0 && config.cooldown == 0;
-        if let (true, Some(fct), Some(size)) = (is_plain, known_ns(record.finished, record.started), plan[i].size) {
+        if let (true, Some(fct), Some(size)) = (
+            is_plain,
+            known_ns(record.finished, record.started),
+            plan[i].size,
+        ) {
             return (fct > 0).then(|| size as f64 * 8e9 / fct as f64);
         }
         let before = probe.delivered_before.get(i).copied().unwrap_or(0);
-        let until = probe.delivered_until.get(i).copied().unwrap_or(record.delivered);
+        let until = probe
+            .delivered_until
+            .get(i)
+            .copied()
+            .unwrap_or(record.delivered);
         // A flow that starts inside the window is judged over its own time.
         let own = simulation.now.saturating_sub(record.started) as f64 * 1e-12;
-        let length = if record.started == UNKNOWN { seconds } else { own.min(seconds) };
+        let length = if record.started == UNKNOWN {
+            seconds
+        } else {
+            own.min(seconds)
+        };
         (length > 0.0).then(|| (until - before) as f64 * 8.0 / length)
     };
     let columns = vec![
         ("flow", integer(&|i| i as u64)),
-        ("workload", Column::Word(plan.iter().map(|f| Some(f.workload)).collect(), workloads)),
-        ("src", Column::Word(plan.iter().map(|f| Some(f.src.0)).collect(), names.clone())),
-        ("dst", Column::Word(plan.iter().map(|f| Some(f.dst.0)).collect(), names)),
+        (
+            "workload",
+            Column::Word(plan.iter().map(|f| Some(f.workload)).collect(), workloads),
+        ),
+        (
+            "src",
+            Column::Word(plan.iter().map(|f| Some(f.src.0)).collect(), names.clone()),
+        ),
+        (
+            "dst",
+            Column::Word(plan.iter().map(|f| Some(f.dst.0)).collect(), names),
+        ),
         ("size_bytes", optional(&|i| plan[i].size.map(|s| s as i64))),
         ("start_ns", optional(&|i| known_ns(records[i].started, 0))),
-        ("fct_ns", optional(&|i| known_ns(records[i].finished, records[i].started))),
-        ("acked_ns", optional(&|i| known_ns(records[i].acked, records[i].started))),
-        ("closed_ns", optional(&|i| known_ns(records[i].closed, records[i].started))),
-        ("ideal_fct_ns", optional(&|i| scenario.ideal_fct(FlowId::from(i)).map(|t| t.as_ns() as i64))),
+        (
+            "fct_ns",
+            optional(&|i| known_ns(records[i].finished, records[i].started)),
+        ),
+        (
+            "acked_ns",
+            optional(&|i| known_ns(records[i].acked, records[i].started)),
+        ),
+        (
+            "closed_ns",
+            optional(&|i| known_ns(records[i].closed, records[i].started)),
+        ),
+        (
+            "ideal_fct_ns",
+            optional(&|i| {
+                scenario
+                    .ideal_fct(FlowId::from(i))
+                    .map(|t| t.as_ns() as i64)
+            }),
+        ),
         ("delivered_bytes", integer(&|i| records[i].delivered)),
-        ("goodput_bps", Column::OptionalReal((0..records.len()).map(goodput).collect())),
+        (
+            "goodput_bps",
+            Column::OptionalReal((0..records.len()).map(goodput).collect()),
+        ),
         ("wire_bytes", integer(&|i| records[i].wire_bytes)),
         ("retransmitted_bytes", integer(&|i| records[i].resent_bytes)),
         ("lost_packets", integer(&|i| u64::from(wire.lost[i]))),
         ("marked_packets", integer(&|i| u64::from(wire.marked[i]))),
         ("reordered_packets", integer(&|i| records[i].reordered)),
         ("subflows", integer(&|_| 1)),
-        ("reason", Column::Word(reason_of, reasons.iter().map(|r| r.0.clone()).collect())),
-        ("latency_p50_ns", optional(&|i| records[i].latency.map(|l| Time(l.0).as_ns() as i64))),
-        ("latency_p99_ns", optional(&|i| records[i].latency.map(|l| Time(l.1).as_ns() as i64))),
+        (
+            "reason",
+            Column::Word(reason_of, reasons.iter().map(|r| r.0.clone()).collect()),
+        ),
+        (
+            "latency_p50_ns",
+            optional(&|i| records[i].latency.map(|l| Time(l.0).as_ns() as i64)),
+        ),
+        (
+            "latency_p99_ns",
+            optional(&|i| records[i].latency.map(|l| Time(l.1).as_ns() as i64)),
+        ),
     ];
-    let reasons = reasons.into_iter().map(|(text, n)| format!("{n} x {text}")).collect();
-    Flows { table: Table { name: "flows", columns }, unfinished, reasons }
+    let reasons = reasons
+        .into_iter()
+        .map(|(text, n)| format!("{n} x {text}"))
+        .collect();
+    Flows {
+        table: Table {
+            name: "flows",
+            columns,
+        },
+        unfinished,
+        reasons,
+    }
 }
 
 fn link_words(simulation: &Simulation) -> (Vec<Option<u32>>, Vec<String>) {
     let network = &simulation.scenario.network;
-    let names: Vec<String> = (0..network.links.len()).map(|i| network.link_name(LinkId::from(i))).collect();
+    let names: Vec<String> = (0..network.links.len())
+        .map(|i| network.link_name(LinkId::from(i)))
+        .collect();
     ((0..names.len() as u32).map(Some).collect(), names)
 }
 
 fn links(simulation: &Simulation, found: &InFlight) -> Table {
-    let Simulation { scenario, wire, probe, config, .. } = simulation;
+    let Simulation {
+        scenario,
+        wire,
+        probe,
+        config,
+        ..
+    } = simulation;
     let network = &scenario.network;
     let nodes: Vec<String> = network.nodes.iter().map(|n| n.name.clone()).collect();
     let (codes, names) = link_words(simulation);
@@ -271,24 +392,58 @@ fn links(simulation: &Simulation, found: &InFlight) -> Table {
             }
         }
     }
-    let integer = |f: &dyn Fn(usize) -> u64| Column::Integer((0..count).map(|i| f(i) as i64).collect());
+    let integer =
+        |f: &dyn Fn(usize) -> u64| Column::Integer((0..count).map(|i| f(i) as i64).collect());
     let columns = vec![
         ("link", Column::Word(codes, names)),
-        ("src", Column::Word(network.links.iter().map(|l| Some(l.src.0)).collect(), nodes.clone())),
-        ("dst", Column::Word(network.links.iter().map(|l| Some(l.dst.0)).collect(), nodes)),
+        (
+            "src",
+            Column::Word(
+                network.links.iter().map(|l| Some(l.src.0)).collect(),
+                nodes.clone(),
+            ),
+        ),
+        (
+            "dst",
+            Column::Word(network.links.iter().map(|l| Some(l.dst.0)).collect(), nodes),
+        ),
         ("rate_bps", integer(&|i| network.links[i].rate.0)),
-        ("tx_bytes", integer(&|i| wire.ports[i].bytes - found.queued[i].1)),
-        ("tx_packets", integer(&|i| wire.ports[i].packets - found.queued[i].0)),
+        (
+            "tx_bytes",
+            integer(&|i| wire.ports[i].bytes - found.queued[i].1),
+        ),
+        (
+            "tx_packets",
+            integer(&|i| wire.ports[i].packets - found.queued[i].0),
+        ),
         ("busy_ns", integer(&|i| Time(busy(i)).as_ns())),
-        ("utilization", Column::Real((0..count).map(utilization).collect())),
+        (
+            "utilization",
+            Column::Real((0..count).map(utilization).collect()),
+        ),
         (
             "flows",
-            Column::OptionalInteger(if is_per_flow { flows.into_iter().map(Some).collect() } else { vec![None; count] }),
+            Column::OptionalInteger(if is_per_flow {
+                flows.into_iter().map(Some).collect()
+            } else {
+                vec![None; count]
+            }),
         ),
-        ("lost_packets", integer(&|i| wire.wear.get(i).and_then(Option::as_ref).map_or(0, |w| w.lost))),
+        (
+            "lost_packets",
+            integer(&|i| {
+                wire.wear
+                    .get(i)
+                    .and_then(Option::as_ref)
+                    .map_or(0, |w| w.lost)
+            }),
+        ),
     ];
     let _ = config;
-    Table { name: "links", columns }
+    Table {
+        name: "links",
+        columns,
+    }
 }
 
 fn queues(simulation: &Simulation) -> Table {
@@ -296,9 +451,12 @@ fn queues(simulation: &Simulation) -> Table {
     let (codes, names) = link_words(simulation);
     let count = codes.len();
     let now = simulation.now.max(1);
-    let integer = |f: &dyn Fn(usize) -> u64| Column::Integer((0..count).map(|i| f(i) as i64).collect());
+    let integer =
+        |f: &dyn Fn(usize) -> u64| Column::Integer((0..count).map(|i| f(i) as i64).collect());
     let bytes_of = |i: usize, time: u64| {
-        u128::from(time).saturating_mul(u128::from(wire.backlogs[i].rate)).div_ceil(8_000_000_000_000) as u64
+        u128::from(time)
+            .saturating_mul(u128::from(wire.backlogs[i].rate))
+            .div_ceil(8_000_000_000_000) as u64
     };
     let columns = vec![
         ("link", Column::Word(codes, names)),
@@ -306,8 +464,18 @@ fn queues(simulation: &Simulation) -> Table {
         ("enqueued_packets", integer(&|i| wire.ports[i].packets)),
         ("dropped_packets", integer(&|i| wire.backlogs[i].dropped)),
         ("marked_packets", integer(&|i| wire.backlogs[i].marked)),
-        ("max_bytes", integer(&|i| bytes_of(i, wire.ports[i].max_backlog))),
-        ("mean_bytes", Column::Real((0..count).map(|i| wire.backlogs[i].byte_time as f64 / now as f64).collect())),
+        (
+            "max_bytes",
+            integer(&|i| bytes_of(i, wire.ports[i].max_backlog)),
+        ),
+        (
+            "mean_bytes",
+            Column::Real(
+                (0..count)
+                    .map(|i| wire.backlogs[i].byte_time as f64 / now as f64)
+                    .collect(),
+            ),
+        ),
         (
             "mean_wait_ns",
             Column::OptionalReal(
@@ -321,7 +489,10 @@ fn queues(simulation: &Simulation) -> Table {
         ),
         ("paused_ns", integer(&|_| 0)),
     ];
-    Table { name: "queues", columns }
+    Table {
+        name: "queues",
+        columns,
+    }
 }
 
 fn paths(simulation: &Simulation) -> Table {
@@ -331,7 +502,9 @@ fn paths(simulation: &Simulation) -> Table {
     let (mut ends, mut items) = (vec![], vec![]);
     if scenario.load_balance.is_per_flow() {
         for (i, plan) in scenario.flows.iter().enumerate() {
-            let Some(path) = scenario.flow_path(FlowId::from(i)) else { continue };
+            let Some(path) = scenario.flow_path(FlowId::from(i)) else {
+                continue;
+            };
             flow.push(i as i64);
             src_port.push(i64::from(plan.src_port));
             dst_port.push(i64::from(plan.dst_port));
@@ -348,7 +521,14 @@ fn paths(simulation: &Simulation) -> Table {
             ("subflow", Column::Integer(subflow)),
             ("src_port", Column::Integer(src_port)),
             ("dst_port", Column::Integer(dst_port)),
-            ("path", Column::Words { ends, items, words: names }),
+            (
+                "path",
+                Column::Words {
+                    ends,
+                    items,
+                    words: names,
+                },
+            ),
             ("tx_bytes", Column::Integer(bytes)),
         ],
     }

@@ -74,14 +74,19 @@ pub(crate) struct Wear {
 
 impl Port {
     pub(crate) fn new(link: &Link, counts_packets: bool) -> Self {
-        let exact = 8_000_000_000_000 % link.rate.0 == 0 && 8_000_000_000_000 / link.rate.0 <= u64::from(u32::MAX);
+        let exact = 8_000_000_000_000 % link.rate.0 == 0
+            && 8_000_000_000_000 / link.rate.0 <= u64::from(u32::MAX);
         Self {
             busy_until: 0,
             delay: link.delay.0,
             bytes: 0,
             packets: 0,
             waited: 0,
-            ps_per_byte: if exact { (8_000_000_000_000 / link.rate.0) as u32 } else { 0 },
+            ps_per_byte: if exact {
+                (8_000_000_000_000 / link.rate.0) as u32
+            } else {
+                0
+            },
             overhead: link.overhead as u16,
             counts_packets,
             is_lossy: link.loss.is_some(),
@@ -284,7 +289,11 @@ mod tests {
     #[test]
     fn the_ring_counts_what_a_list_of_departures_counts() {
         let mut random = weft_net::random::stream(3, "port");
-        for rate in [Rate::from_gbps(10), Rate(9_999_999_937), Rate::from_mbps(20)] {
+        for rate in [
+            Rate::from_gbps(10),
+            Rate(9_999_999_937),
+            Rate::from_mbps(20),
+        ] {
             let (mut port, mut backlog) = port(rate);
             let (mut now, mut departures) = (0, Vec::new());
             for _ in 0..5_000 {
@@ -308,7 +317,10 @@ mod tests {
             loss: None,
             is_up: true,
         };
-        link.loss = Some(weft_net::network::Loss { kind: LossKind::Periodic, p: 1e-3 });
+        link.loss = Some(weft_net::network::Loss {
+            kind: LossKind::Periodic,
+            p: 1e-3,
+        });
         let mut wear = Wear::new(&link, 0).expect("lossy");
         let lost: Vec<usize> = (1..=5_000).filter(|_| wear.takes(1)).collect();
         assert_eq!(lost, [1000, 2000, 3000, 4000, 5000]);

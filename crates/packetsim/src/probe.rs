@@ -14,7 +14,13 @@ use crate::port::Port;
 use crate::wire::Wire;
 
 /// Names in the `metric` column, in the order of [`Metric`].
-const METRICS: [&str; 5] = ["goodput_bps", "cwnd_bytes", "srtt_ns", "queue_bytes", "utilization"];
+const METRICS: [&str; 5] = [
+    "goodput_bps",
+    "cwnd_bytes",
+    "srtt_ns",
+    "queue_bytes",
+    "utilization",
+];
 
 /// When to look, what was seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -64,14 +70,19 @@ pub(crate) fn busy_before(port: &Port, busy: u64, now: u64) -> u64 {
 impl Probe {
     pub(crate) fn new(scenario: &Scenario, config: &Config) -> Self {
         let network = &scenario.network;
-        let is_switch = |i: usize| network.nodes[network.links[i].src.index()].kind == NodeKind::Switch;
+        let is_switch =
+            |i: usize| network.nodes[network.links[i].src.index()].kind == NodeKind::Switch;
         let samples = config.every > 0;
         let sized = |is_on: bool, n: usize| if is_on { vec![0; n] } else { Vec::new() };
         Self {
             every: config.every,
             metrics: config.metrics.clone(),
             next_sample: if samples { config.every } else { u64::MAX },
-            begin: if config.warmup > 0 { config.warmup } else { u64::MAX },
+            begin: if config.warmup > 0 {
+                config.warmup
+            } else {
+                u64::MAX
+            },
             end: match config.until {
                 Some(until) if config.cooldown > 0 => until - config.cooldown,
                 _ => u64::MAX,
@@ -83,22 +94,36 @@ impl Probe {
             delivered_until: Vec::new(),
             last_delivered: sized(samples, scenario.flows.len()),
             last_busy: sized(samples, network.links.len()),
-            switch_ports: (0..network.links.len()).filter(|&i| is_switch(i)).map(|i| i as u32).collect(),
+            switch_ports: (0..network.links.len())
+                .filter(|&i| is_switch(i))
+                .map(|i| i as u32)
+                .collect(),
             rows: Rows::default(),
         }
     }
 
     /// The next time at which something must be looked at.
     pub(crate) fn next_boundary(&self) -> u64 {
-        self.next_sample.min(self.begin).min(self.end).min(self.stop)
+        self.next_sample
+            .min(self.begin)
+            .min(self.end)
+            .min(self.stop)
     }
 
     /// Looks at the network at `now`, which is [`Self::next_boundary`].
     pub(crate) fn cross(&mut self, now: u64, wire: &Wire, hosts: &Hosts) {
         let busy = |wire: &Wire| {
-            wire.ports.iter().zip(&wire.backlogs).map(|(p, b)| busy_before(p, b.busy, now)).collect::<Vec<_>>()
+            wire.ports
+                .iter()
+                .zip(&wire.backlogs)
+                .map(|(p, b)| busy_before(p, b.busy, now))
+                .collect::<Vec<_>>()
         };
-        let delivered = |hosts: &Hosts| (0..hosts.records.len()).map(|f| hosts.delivered(f)).collect::<Vec<_>>();
+        let delivered = |hosts: &Hosts| {
+            (0..hosts.records.len())
+                .map(|f| hosts.delivered(f))
+                .collect::<Vec<_>>()
+        };
         if now >= self.begin {
             self.begin = u64::MAX;
             self.busy_before = busy(wire);
@@ -133,11 +158,21 @@ impl Probe {
                 }
                 Metric::Cwnd | Metric::Srtt => {
                     for (flow, source) in hosts.sources.iter().enumerate() {
-                        let SourceEnd::Tcp(sender) = source else { continue };
+                        let SourceEnd::Tcp(sender) = source else {
+                            continue;
+                        };
                         match metric {
-                            Metric::Cwnd => self.rows.add(now, metric, links + flow, sender.cwnd_bytes()),
+                            Metric::Cwnd => {
+                                self.rows
+                                    .add(now, metric, links + flow, sender.cwnd_bytes())
+                            }
                             _ if sender.rtt.srtt > 0 => {
-                                self.rows.add(now, metric, links + flow, sender.rtt.srtt as f64 / 1e3);
+                                self.rows.add(
+                                    now,
+                                    metric,
+                                    links + flow,
+                                    sender.rtt.srtt as f64 / 1e3,
+                                );
                             }
                             _ => {}
                         }
@@ -145,14 +180,21 @@ impl Probe {
                 }
                 Metric::Queue => {
                     for &link in &self.switch_ports {
-                        let (port, backlog) = (&wire.ports[link as usize], &wire.backlogs[link as usize]);
-                        self.rows.add(now, metric, link as usize, port.queued_bytes(now, backlog) as f64);
+                        let (port, backlog) =
+                            (&wire.ports[link as usize], &wire.backlogs[link as usize]);
+                        self.rows.add(
+                            now,
+                            metric,
+                            link as usize,
+                            port.queued_bytes(now, backlog) as f64,
+                        );
                     }
                 }
                 Metric::Utilization => {
                     for (link, last) in self.last_busy.iter_mut().enumerate() {
                         let busy = busy_before(&wire.ports[link], wire.backlogs[link].busy, now);
-                        self.rows.add(now, metric, link, (busy - *last) as f64 / self.every as f64);
+                        self.rows
+                            .add(now, metric, link, (busy - *last) as f64 / self.every as f64);
                         *last = busy;
                     }
                 }
@@ -178,14 +220,21 @@ impl Probe {
                 Some(flow) => flow.to_string(),
             })
             .collect();
-        let code = |e: &Option<u32>| e.map(|e| used.binary_search(&e).expect("collected above") as u32);
+        let code =
+            |e: &Option<u32>| e.map(|e| used.binary_search(&e).expect("collected above") as u32);
         let count = rows.time.len();
         Some(Table {
             name: "samples",
             columns: vec![
                 ("time_ns", Column::Integer(rows.time)),
-                ("metric", Column::Word(rows.metric, METRICS.map(str::to_owned).to_vec())),
-                ("entity", Column::Word(rows.entity.iter().map(code).collect(), words)),
+                (
+                    "metric",
+                    Column::Word(rows.metric, METRICS.map(str::to_owned).to_vec()),
+                ),
+                (
+                    "entity",
+                    Column::Word(rows.entity.iter().map(code).collect(), words),
+                ),
                 ("value", Column::Real(rows.value)),
                 ("error", Column::OptionalReal(vec![None; count])),
             ],

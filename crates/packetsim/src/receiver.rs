@@ -106,13 +106,24 @@ pub(crate) struct Setup<'a> {
 
 impl Receiver {
     pub(crate) fn new(setup: Setup<'_>) -> Self {
-        let Setup { tcp, address, size, mss, is_dctcp, request } = setup;
+        let Setup {
+            tcp,
+            address,
+            size,
+            mss,
+            is_dctcp,
+            request,
+        } = setup;
         let (total, last_payload) = crate::sender::segments(size, mss);
         let most_buffer = tcp.receive_window.0;
         Self {
             address,
             stage: Stage::Receiving,
-            echo: if is_dctcp { Echo::Precise } else { Echo::Latched },
+            echo: if is_dctcp {
+                Echo::Precise
+            } else {
+                Echo::Latched
+            },
             is_marked: false,
             next: 0,
             last_ack: 0,
@@ -131,7 +142,11 @@ impl Receiver {
             ack_due: NEVER,
             wake_at: NEVER,
             echo_stamp: 0,
-            buffer: if tcp.autotune { most_buffer.min(FIRST_WINDOW) } else { most_buffer },
+            buffer: if tcp.autotune {
+                most_buffer.min(FIRST_WINDOW)
+            } else {
+                most_buffer
+            },
             most_buffer,
             idle_limit: tcp.rto_min.0,
             last_arrival: 0,
@@ -242,7 +257,11 @@ impl Receiver {
     /// Counts the payload of a segment that arrives for the first time, and lets the buffer grow.
     #[inline]
     fn take(&mut self, seq: u32) {
-        let payload = if seq + 1 == self.total { self.last_payload } else { self.mss };
+        let payload = if seq + 1 == self.total {
+            self.last_payload
+        } else {
+            self.mss
+        };
         self.delivered += u64::from(payload);
         if self.buffer < self.most_buffer {
             // Linux's tcp_grow_window: two segments for each that arrives, so slow start is not held back.
@@ -258,7 +277,12 @@ impl Receiver {
         }
         self.highest = self.highest.max(seq + 1);
         self.quick = self.quick_acks;
-        if seq < self.next || self.ranges.iter().any(|&(start, end)| (start..end).contains(&seq)) {
+        if seq < self.next
+            || self
+                .ranges
+                .iter()
+                .any(|&(start, end)| (start..end).contains(&seq))
+        {
             if self.next == self.total {
                 // The sender has not heard that everything is here.
                 self.acknowledge(wire, flag::DUPLICATE | flag::FIN);
@@ -301,13 +325,25 @@ impl Receiver {
         }
         // RFC 2018, section 4: the block with the newest segment comes first, then those reported most recently.
         let block = self.block_of(seq);
-        let others: Vec<u32> = self.recent.iter().copied().filter(|&s| self.block_of(s).is_some_and(|b| Some(b) != block)).collect();
-        self.recent = [seq, others.first().copied().unwrap_or(u32::MAX), others.get(1).copied().unwrap_or(u32::MAX)];
+        let others: Vec<u32> = self
+            .recent
+            .iter()
+            .copied()
+            .filter(|&s| self.block_of(s).is_some_and(|b| Some(b) != block))
+            .collect();
+        self.recent = [
+            seq,
+            others.first().copied().unwrap_or(u32::MAX),
+            others.get(1).copied().unwrap_or(u32::MAX),
+        ];
     }
 
     fn block_of(&self, seq: u32) -> Option<(u32, u32)> {
         let at = self.ranges.partition_point(|&(start, _)| start <= seq);
-        self.ranges.get(at.wrapping_sub(1)).copied().filter(|&(_, end)| seq < end)
+        self.ranges
+            .get(at.wrapping_sub(1))
+            .copied()
+            .filter(|&(_, end)| seq < end)
     }
 
     fn note_mark(&mut self, packet: &Packet, wire: &mut Wire) {
@@ -339,14 +375,18 @@ impl Receiver {
         if self.is_marked {
             flags |= flag::ECE;
         }
-        let mut packet = self.address.packet(Kind::Ack, self.next, self.header, flags, wire.now);
+        let mut packet = self
+            .address
+            .packet(Kind::Ack, self.next, self.header, flags, wire.now);
         packet.stamp = self.echo_stamp;
         packet.window = self.offer();
         let mut blocks = u16::from(flags & flag::DUPLICATE != 0);
         if !self.ranges.is_empty() {
             let mut at = 0;
             for seq in self.recent {
-                let Some((start, end)) = self.block_of(seq) else { continue };
+                let Some((start, end)) = self.block_of(seq) else {
+                    continue;
+                };
                 let distance = start - self.next;
                 if blocks == 3 || distance > 0xffff {
                     break;
@@ -372,7 +412,12 @@ impl Receiver {
         self.ack_due = due;
         if due < self.wake_at {
             self.wake_at = due;
-            wire.schedule(Packet::local(Kind::SinkTimer, self.address.node, self.address.flow, due));
+            wire.schedule(Packet::local(
+                Kind::SinkTimer,
+                self.address.node,
+                self.address.flow,
+                due,
+            ));
         }
     }
 

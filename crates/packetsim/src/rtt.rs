@@ -47,8 +47,13 @@ impl Rtt {
 
     /// The timeout now, back-off included.
     pub(crate) fn rto(&self) -> u64 {
-        let base = if self.srtt == 0 { self.rto_initial } else { (self.srtt + 4 * self.rttvar).max(self.rto_min) };
-        base.saturating_mul(1 << self.backoff.min(30)).min(self.rto_max)
+        let base = if self.srtt == 0 {
+            self.rto_initial
+        } else {
+            (self.srtt + 4 * self.rttvar).max(self.rto_min)
+        };
+        base.saturating_mul(1 << self.backoff.min(30))
+            .min(self.rto_max)
     }
 }
 
@@ -61,7 +66,10 @@ mod tests {
 
     #[test]
     fn the_timeout_follows_rfc_6298() {
-        let mut rtt = Rtt::new(&Tcp { rto_min: Time::from_ms(1), ..Tcp::defaults() });
+        let mut rtt = Rtt::new(&Tcp {
+            rto_min: Time::from_ms(1),
+            ..Tcp::defaults()
+        });
         assert_eq!(rtt.rto(), Time::from_s(1).0);
         // First sample R: SRTT = R, RTTVAR = R/2, RTO = 3 R.
         rtt.sample(Time::from_ms(8).0);

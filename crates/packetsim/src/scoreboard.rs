@@ -43,7 +43,16 @@ pub(crate) struct Scoreboard {
 
 impl Scoreboard {
     pub(crate) fn new() -> Self {
-        Self { ring: vec![0; 16], una: 0, nxt: 0, sacked: 0, lost: 0, resent: 0, high_sacked: 0, hint: 0 }
+        Self {
+            ring: vec![0; 16],
+            una: 0,
+            nxt: 0,
+            sacked: 0,
+            lost: 0,
+            resent: 0,
+            high_sacked: 0,
+            hint: 0,
+        }
     }
 
     #[inline(always)]
@@ -90,7 +99,8 @@ impl Scoreboard {
     pub(crate) fn resend(&mut self, seq: u32, now: u64) {
         let word = self.at(seq);
         let old = *word;
-        *word = (old & (SACKED | LOST)) | EVER_RESENT | if old & LOST != 0 { RESENT } else { 0 } | now;
+        *word =
+            (old & (SACKED | LOST)) | EVER_RESENT | if old & LOST != 0 { RESENT } else { 0 } | now;
         if old & LOST != 0 && old & RESENT == 0 {
             self.resent += 1;
         }
@@ -104,7 +114,11 @@ impl Scoreboard {
             if word & SACKED != 0 {
                 self.sacked -= 1;
             } else {
-                delivered(Delivered { sent: word & SENT, was_resent: word & EVER_RESENT != 0, seq });
+                delivered(Delivered {
+                    sent: word & SENT,
+                    was_resent: word & EVER_RESENT != 0,
+                    seq,
+                });
             }
             self.forget(word);
         }
@@ -135,7 +149,11 @@ impl Scoreboard {
         *self.at(seq) = (word & !(LOST | RESENT)) | SACKED;
         self.sacked += 1;
         self.high_sacked = self.high_sacked.max(seq + 1);
-        Some(Delivered { sent: word & SENT, was_resent: word & EVER_RESENT != 0, seq })
+        Some(Delivered {
+            sent: word & SENT,
+            was_resent: word & EVER_RESENT != 0,
+            seq,
+        })
     }
 
     /// `seq` is deemed lost (again, if it was resent).
@@ -231,7 +249,10 @@ mod tests {
         let mut seen = Vec::new();
         board.acknowledge(5, |d| seen.push((d.seq, d.sent, d.was_resent)));
         assert_eq!(seen, [(0, 50, true), (1, 51, true)]);
-        assert_eq!((board.pipe(), board.lost, board.sacked, board.resent), (35, 0, 0, 0));
+        assert_eq!(
+            (board.pipe(), board.lost, board.sacked, board.resent),
+            (35, 0, 0, 0)
+        );
         board.mark_all_lost();
         assert_eq!((board.pipe(), board.next_lost()), (0, Some(5)));
     }

@@ -193,15 +193,29 @@ pub(crate) struct Setup<'a> {
 
 /// Segments of a flow, and the payload of the last one.
 pub(crate) fn segments(size: Option<u64>, mss: u16) -> (u32, u16) {
-    let Some(size) = size else { return (u32::MAX, mss) };
+    let Some(size) = size else {
+        return (u32::MAX, mss);
+    };
     let mss = u64::from(mss);
     let count = size.div_ceil(mss).max(1);
-    (u32::try_from(count).expect("checked when the scenario is taken"), (size - (count - 1) * mss) as u16)
+    (
+        u32::try_from(count).expect("checked when the scenario is taken"),
+        (size - (count - 1) * mss) as u16,
+    )
 }
 
 impl Sender {
     pub(crate) fn new(setup: Setup<'_>) -> Self {
-        let Setup { tcp, control, address, size, stop, mss, card_room, is_ecn_capable } = setup;
+        let Setup {
+            tcp,
+            control,
+            address,
+            size,
+            stop,
+            mss,
+            card_room,
+            is_ecn_capable,
+        } = setup;
         let (total, last_payload) = segments(size, mss);
         Self {
             address,
@@ -218,7 +232,10 @@ impl Sender {
             waits_for_card: false,
             is_stuck: false,
             board: Scoreboard::new(),
-            window: Window { cwnd: tcp.initial_window as f64, ssthresh: f64::INFINITY },
+            window: Window {
+                cwnd: tcp.initial_window as f64,
+                ssthresh: f64::INFINITY,
+            },
             rtt: Rtt::new(tcp),
             control,
             rack: Rack::new(),
@@ -320,7 +337,11 @@ impl Sender {
         }
         self.is_limited = false;
         let lost = self.board.next_lost();
-        if lost.is_none() && (self.board.nxt >= self.total || self.board.nxt >= self.edge || wire.now >= self.stop) {
+        if lost.is_none()
+            && (self.board.nxt >= self.total
+                || self.board.nxt >= self.edge
+                || wire.now >= self.stop)
+        {
             return Sent::Nothing;
         }
         if wire.ports[self.address.link as usize].busy_until > wire.now + self.card_room {
@@ -366,7 +387,9 @@ impl Sender {
                 self.says_cwr = false;
             }
         }
-        let packet = self.address.packet(Kind::Data, seq, self.header + payload, flags, wire.now);
+        let packet = self
+            .address
+            .packet(Kind::Data, seq, self.header + payload, flags, wire.now);
         self.emit(wire, packet);
         self.last_activity = wire.now;
     }
@@ -386,7 +409,8 @@ impl Sender {
         let (mut sample, mut newest, mut delivered) = (0, 0, 0);
         let has_gaps = self.board.sacked > 0 || self.repair != Repair::None;
         if acked > 0 {
-            let (rack, min_rtt, high_sacked) = (&mut self.rack, self.rtt.min, self.board.high_sacked);
+            let (rack, min_rtt, high_sacked) =
+                (&mut self.rack, self.rtt.min, self.board.high_sacked);
             let (has_rack, mut was_reordered) = (self.has_rack, false);
             self.board.acknowledge(packet.seq, |segment| {
                 delivered += 1;
@@ -407,7 +431,11 @@ impl Sender {
             if sample == 0 && self.has_timestamps {
                 // Only retransmissions: the echo says which transmission arrived (RFC 7323, section 4).
                 let echoed = stamp(now).wrapping_sub(packet.stamp);
-                sample = if echoed < u32::MAX / 2 { u64::from(echoed) << 10 } else { 0 };
+                sample = if echoed < u32::MAX / 2 {
+                    u64::from(echoed) << 10
+                } else {
+                    0
+                };
             }
         }
         if packet.sack[0] != 0 {
@@ -424,7 +452,9 @@ impl Sender {
             una: self.board.una,
             nxt: self.board.nxt,
             is_marked: packet.flags & flag::ECE != 0,
-            is_limited: self.is_limited || (self.window.in_slow_start() && self.window.cwnd < 2.0 * f64::from(self.board.pipe() + delivered)),
+            is_limited: self.is_limited
+                || (self.window.in_slow_start()
+                    && self.window.cwnd < 2.0 * f64::from(self.board.pipe() + delivered)),
         };
         self.control.on_delivered(delivered, &ack);
         if acked > 0 {
@@ -470,11 +500,22 @@ impl Sender {
     fn on_sack(&mut self, packet: &Packet, now: u64) -> u32 {
         let mut delivered = 0;
         let mut known = [(0, 0); 3];
-        for (i, &block) in packet.sack.iter().enumerate().take_while(|&(_, &block)| block != 0) {
+        for (i, &block) in packet
+            .sack
+            .iter()
+            .enumerate()
+            .take_while(|&(_, &block)| block != 0)
+        {
             let start = packet.seq + (block >> 16);
             let end = start + (block & 0xffff);
             // A block mostly grows at its end: begin where the last ACK's block of the same start ended.
-            let from = self.known.iter().filter(|k| k.0 == start).map(|k| k.1).max().unwrap_or(start);
+            let from = self
+                .known
+                .iter()
+                .filter(|k| k.0 == start)
+                .map(|k| k.1)
+                .max()
+                .unwrap_or(start);
             for seq in from.max(start)..end.min(self.board.nxt) {
                 let high_sacked = self.board.high_sacked;
                 if let Some(segment) = self.board.sack(seq) {
@@ -495,7 +536,13 @@ impl Sender {
 
     /// The first ACK after a retransmission echoes the clock of the original: the loss was none.
     fn undo_if_spurious(&mut self, packet: &Packet) {
-        let Some(Undo { window, resent: Some(resent) }) = self.undo else { return };
+        let Some(Undo {
+            window,
+            resent: Some(resent),
+        }) = self.undo
+        else {
+            return;
+        };
         if self.has_timestamps && (packet.stamp.wrapping_sub(resent) as i32) < 0 {
             self.window.cwnd = self.window.cwnd.max(window.cwnd);
             self.window.ssthresh = window.ssthresh;
@@ -522,7 +569,10 @@ impl Sender {
             detect_by_count(&mut self.board, self.duplicate_acks);
         }
         if self.repair == Repair::None && self.board.lost > 0 {
-            self.undo = Some(Undo { window: self.window, resent: None });
+            self.undo = Some(Undo {
+                window: self.window,
+                resent: None,
+            });
             self.control.on_loss(&mut self.window, now, self.board.nxt);
             self.repair = Repair::Fast;
             self.repair_until = self.board.nxt;
@@ -544,7 +594,9 @@ impl Sender {
 
     /// Section 7.4: if the probe repaired a loss, the window must answer for it.
     fn judge_probe(&mut self, packet: &Packet, acked: u32, now: u64) {
-        let Some((end, was_resent)) = self.probe else { return };
+        let Some((end, was_resent)) = self.probe else {
+            return;
+        };
         if packet.seq < end {
             return;
         }
@@ -577,7 +629,10 @@ impl Sender {
         if self.reorder_due != 0 && self.reorder_due < retransmit {
             return self.arm(wire, self.reorder_due, Timer::Reorder);
         }
-        let may_probe = self.has_probe && self.probe.is_none() && self.repair == Repair::None && self.board.sacked == 0;
+        let may_probe = self.has_probe
+            && self.probe.is_none()
+            && self.repair == Repair::None
+            && self.board.sacked == 0;
         if may_probe && self.rtt.srtt != 0 {
             let mut wait = 2 * self.rtt.srtt;
             if self.board.outstanding() == 1 {
@@ -598,7 +653,12 @@ impl Sender {
         self.timer = timer;
         if deadline < self.wake_at {
             self.wake_at = deadline;
-            let event = Packet::local(Kind::SourceTimer, self.address.node, self.address.flow, deadline);
+            let event = Packet::local(
+                Kind::SourceTimer,
+                self.address.node,
+                self.address.flow,
+                deadline,
+            );
             wire.schedule(event);
         }
     }
@@ -621,7 +681,11 @@ impl Sender {
                 if self.gives_up() {
                     return;
                 }
-                let kind = if self.phase == Phase::Opening { Kind::Syn } else { Kind::SynAck };
+                let kind = if self.phase == Phase::Opening {
+                    Kind::Syn
+                } else {
+                    Kind::SynAck
+                };
                 self.send_handshake(wire, kind);
             }
             (_, Timer::Reorder) => {
@@ -639,10 +703,14 @@ impl Sender {
             return;
         }
         if self.repair == Repair::None {
-            self.undo = Some(Undo { window: self.window, resent: None });
+            self.undo = Some(Undo {
+                window: self.window,
+                resent: None,
+            });
         }
         if self.repair != Repair::Timeout || self.rtt.backoff == 1 {
-            self.control.on_timeout(&mut self.window, self.board.pipe(), wire.now);
+            self.control
+                .on_timeout(&mut self.window, self.board.pipe(), wire.now);
         }
         self.window.cwnd = 1.0;
         self.board.mark_all_lost();
@@ -665,7 +733,9 @@ impl Sender {
 
     /// The receiver's FIN has arrived and everything is acknowledged: answers it and is done.
     pub(crate) fn close(&mut self, wire: &mut Wire) {
-        let last = self.address.packet(Kind::Ack, 0, self.header, flag::FIN, wire.now);
+        let last = self
+            .address
+            .packet(Kind::Ack, 0, self.header, flag::FIN, wire.now);
         self.emit(wire, last);
         self.phase = Phase::Closed;
     }

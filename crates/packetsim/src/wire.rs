@@ -60,7 +60,12 @@ impl Wire {
     /// The idle network of `scenario`, with windows of `2^shift` ps.
     pub(crate) fn new(scenario: &Scenario, queue: Queue, shift: u32) -> Self {
         let network = &scenario.network;
-        let key = |what: &str, i: usize| stream_key(scenario.seed, &format!("{what}/{}", network.link_name(LinkId::from(i))));
+        let key = |what: &str, i: usize| {
+            stream_key(
+                scenario.seed,
+                &format!("{what}/{}", network.link_name(LinkId::from(i))),
+            )
+        };
         let from_switch =
             |i: usize| network.nodes[network.links[i].src.index()].kind == NodeKind::Switch;
         let links = &network.links;
@@ -78,17 +83,27 @@ impl Wire {
             backlogs: links.iter().map(Backlog::new).collect(),
             disciplines: match queue.state(0) {
                 State::Stateless => Vec::new(),
-                State::Red(_) => (0..links.len()).map(|i| queue.state(key("queue", i))).collect(),
+                State::Red(_) => (0..links.len())
+                    .map(|i| queue.state(key("queue", i)))
+                    .collect(),
             },
             wear: if links.iter().any(|l| l.loss.is_some()) {
-                links.iter().enumerate().map(|(i, l)| Wear::new(l, key("loss", i))).collect()
+                links
+                    .iter()
+                    .enumerate()
+                    .map(|(i, l)| Wear::new(l, key("loss", i)))
+                    .collect()
             } else {
                 Vec::new()
             },
             counts_packets: queue.counts_packets(),
             queue,
             switches: (0..network.nodes.len())
-                .map(|n| scenario.load_balance.switch(scenario.seed, network, NodeId::from(n)))
+                .map(|n| {
+                    scenario
+                        .load_balance
+                        .switch(scenario.seed, network, NodeId::from(n))
+                })
                 .collect(),
             fingerprints: vec![0; network.nodes.len()],
             arrived: vec![0; links.len()],
@@ -96,7 +111,11 @@ impl Wire {
             marked: vec![0; scenario.flows.len()],
             hops: 0,
             unroutable: 0,
-            full_packet: links.iter().map(|l| u64::from(l.mtu + l.overhead)).max().unwrap_or(1538),
+            full_packet: links
+                .iter()
+                .map(|l| u64::from(l.mtu + l.overhead))
+                .max()
+                .unwrap_or(1538),
         }
     }
 
@@ -109,11 +128,17 @@ impl Wire {
             self.lose(packet.flow);
             return;
         }
-        let link = self.switches[node as usize].choose(packet.entropy, NodeId(packet.dst), hops).0;
+        let link = self.switches[node as usize]
+            .choose(packet.entropy, NodeId(packet.dst), hops)
+            .0;
         let port = &mut self.ports[link as usize];
         let backlog = &mut self.backlogs[link as usize];
         let bytes = u64::from(packet.bytes) + u64::from(port.overhead);
-        let packets = if self.counts_packets { port.queued_packets(self.now, backlog) } else { 0 };
+        let packets = if self.counts_packets {
+            port.queued_packets(self.now, backlog)
+        } else {
+            0
+        };
         let view = View {
             now: self.now,
             packets,
@@ -128,7 +153,11 @@ impl Wire {
             Queue::DropTail(q) if self.counts_packets => q.admit(&view),
             _ => {
                 let full = port.transmit_time(self.full_packet, backlog);
-                let view = View { bytes: port.queued_bytes(self.now, backlog), packet_time: full, ..view };
+                let view = View {
+                    bytes: port.queued_bytes(self.now, backlog),
+                    packet_time: full,
+                    ..view
+                };
                 match self.disciplines.get_mut(link as usize) {
                     Some(state) => self.queue.admit(state, &view),
                     None => self.queue.admit(&mut State::Stateless, &view),
@@ -177,11 +206,21 @@ impl Wire {
 
     /// The link on which `node`, a host, sends to `dst`; `None` if there is no way.
     #[inline]
-    pub(crate) fn card(&mut self, scenario: &Scenario, node: u32, dst: u32, entropy: u32) -> Option<u32> {
+    pub(crate) fn card(
+        &mut self,
+        scenario: &Scenario,
+        node: u32,
+        dst: u32,
+        entropy: u32,
+    ) -> Option<u32> {
         match scenario.routes.next_hops(NodeId(node), NodeId(dst)) {
             [] => None,
             [one] => Some(one.0),
-            several => Some(self.switches[node as usize].choose(entropy, NodeId(dst), several).0),
+            several => Some(
+                self.switches[node as usize]
+                    .choose(entropy, NodeId(dst), several)
+                    .0,
+            ),
         }
     }
 
@@ -191,11 +230,16 @@ impl Wire {
         let leaves = port.accept(self.now, bytes, &mut self.backlogs[link as usize]);
         self.hops += 1;
         let identity = u64::from(link) << 32 | u64::from(packet.flow);
-        let departure = mix_pair(leaves, identity ^ u64::from(packet.seq).rotate_left(40) ^ (packet.kind as u64) << 20);
+        let departure = mix_pair(
+            leaves,
+            identity ^ u64::from(packet.seq).rotate_left(40) ^ (packet.kind as u64) << 20,
+        );
         // A sum does not depend on the order in which a node's departures are computed.
         self.fingerprints[node as usize] = self.fingerprints[node as usize].wrapping_add(departure);
         if port.is_lossy {
-            let wear = self.wear[link as usize].as_mut().expect("a lossy link has wear");
+            let wear = self.wear[link as usize]
+                .as_mut()
+                .expect("a lossy link has wear");
             if wear.takes(bytes) {
                 self.lose(packet.flow);
                 return;
@@ -208,7 +252,9 @@ impl Wire {
 
     /// Folds the nodes' fingerprints in node order.
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.fingerprints.iter().fold(0, |hash, &node| mix(hash ^ node))
+        self.fingerprints
+            .iter()
+            .fold(0, |hash, &node| mix(hash ^ node))
     }
 }
 

@@ -71,7 +71,11 @@ impl State {
     fn reduce(&mut self, window: &mut Window) {
         self.before = (self.w_max, self.epoch);
         let cwnd = window.cwnd;
-        self.w_max = if self.fast_convergence && cwnd < self.w_max { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
+        self.w_max = if self.fast_convergence && cwnd < self.w_max {
+            cwnd * (1.0 + self.beta) / 2.0
+        } else {
+            cwnd
+        };
         window.ssthresh = (cwnd * self.beta).max(2.0);
         window.cwnd = window.ssthresh;
         self.epoch = 0;
@@ -101,7 +105,11 @@ impl State {
         };
         let elapsed = ack.now - self.epoch;
         // Section 4.3: the Reno-friendly window, with alpha 1 once it has passed the old maximum.
-        let alpha = if self.w_est >= self.w_max { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
+        let alpha = if self.w_est >= self.w_max {
+            1.0
+        } else {
+            3.0 * (1.0 - self.beta) / (1.0 + self.beta)
+        };
         self.w_est += alpha * acked / window.cwnd;
         if at(elapsed) < self.w_est {
             window.cwnd = window.cwnd.max(self.w_est);
@@ -206,7 +214,10 @@ impl HyStart {
             self.this_round_min = self.this_round_min.min(ack.rtt);
             self.samples += 1;
         }
-        if self.samples < RTT_SAMPLES || self.this_round_min == u64::MAX || self.last_round_min == u64::MAX {
+        if self.samples < RTT_SAMPLES
+            || self.this_round_min == u64::MAX
+            || self.last_round_min == u64::MAX
+        {
             return;
         }
         if self.is_conservative {
@@ -215,7 +226,8 @@ impl HyStart {
                 self.baseline = u64::MAX;
             }
         } else {
-            let threshold = (self.last_round_min / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESHOLD, MAX_RTT_THRESHOLD);
+            let threshold =
+                (self.last_round_min / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESHOLD, MAX_RTT_THRESHOLD);
             if self.this_round_min >= self.last_round_min + threshold {
                 self.baseline = self.this_round_min;
                 self.is_conservative = true;
@@ -235,7 +247,10 @@ mod tests {
     fn the_window_returns_to_its_maximum_after_k_seconds() {
         // w_max 1000, beta 0.7: K = cbrt(300 / 0.4) = 9.086 s.
         let mut state = State::new(&Cubic::defaults());
-        let mut window = Window { cwnd: 1000.0, ssthresh: 1.0 };
+        let mut window = Window {
+            cwnd: 1000.0,
+            ssthresh: 1.0,
+        };
         state.on_loss(&mut window, 0, 0);
         assert!((window.cwnd - 700.0).abs() < 1e-9);
         let rtt = 100_000_000_000;
@@ -243,7 +258,16 @@ mod tests {
         while reached == 0.0 {
             now += rtt;
             let acked = window.cwnd as u32;
-            let ack = Ack { now, acked, rtt, srtt: rtt, una: 1, nxt: 1, is_marked: false, is_limited: true };
+            let ack = Ack {
+                now,
+                acked,
+                rtt,
+                srtt: rtt,
+                una: 1,
+                nxt: 1,
+                is_marked: false,
+                is_limited: true,
+            };
             state.on_ack(&mut window, &ack);
             if window.cwnd >= 999.0 {
                 reached = now as f64 * 1e-12;
@@ -257,7 +281,10 @@ mod tests {
     #[test]
     fn fast_convergence_gives_way() {
         let mut state = State::new(&Cubic::defaults());
-        let mut window = Window { cwnd: 100.0, ssthresh: 1.0 };
+        let mut window = Window {
+            cwnd: 100.0,
+            ssthresh: 1.0,
+        };
         state.on_loss(&mut window, 0, 0);
         assert_eq!(state.w_max, 100.0);
         state.on_loss(&mut window, 0, 0);

@@ -31,7 +31,14 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(config: &Dctcp) -> Self {
-        Self { g: config.g, alpha: config.initial_alpha, delivered: 0, marked: 0, window_ends: 0, reduced_until: 0 }
+        Self {
+            g: config.g,
+            alpha: config.initial_alpha,
+            delivered: 0,
+            marked: 0,
+            window_ends: 0,
+            reduced_until: 0,
+        }
     }
 }
 
@@ -92,7 +99,10 @@ mod tests {
     fn alpha_converges_to_the_marked_share() {
         // A quarter of the segments marked in every window: alpha -> 0.25, the window falls by 12.5 % each time.
         let mut state = State::new(&Dctcp::defaults());
-        let window = Window { cwnd: 100.0, ssthresh: 1.0 };
+        let window = Window {
+            cwnd: 100.0,
+            ssthresh: 1.0,
+        };
         for round in 0..200 {
             for i in 0..4 {
                 let una = round * 4 + i + 1;
@@ -111,7 +121,16 @@ mod tests {
         }
         assert!((state.alpha - 0.25).abs() < 0.02, "{}", state.alpha);
         let mut reduced = window;
-        let ack = Ack { now: 0, acked: 1, rtt: 1, srtt: 1, una: 900, nxt: 950, is_marked: true, is_limited: true };
+        let ack = Ack {
+            now: 0,
+            acked: 1,
+            rtt: 1,
+            srtt: 1,
+            una: 900,
+            nxt: 950,
+            is_marked: true,
+            is_limited: true,
+        };
         state.on_mark(&mut reduced, &ack);
         assert!((reduced.cwnd - 100.0 * (1.0 - state.alpha / 2.0)).abs() < 1e-9);
         // Once per round trip.

@@ -27,7 +27,11 @@ pub(crate) struct State {
 
 impl State {
     pub(crate) fn new(config: &Reno) -> Self {
-        Self { decrease: config.decrease, increase: config.increase, reduced_until: 0 }
+        Self {
+            decrease: config.decrease,
+            increase: config.increase,
+            reduced_until: 0,
+        }
     }
 
     fn reduce(&self, window: &mut Window) {

@@ -16,6 +16,10 @@ impl DropTail {
     /// Room or no room.
     #[inline]
     pub fn admit(&self, view: &View) -> Verdict {
-        if view.fits(self.capacity) { Verdict::Enqueue } else { Verdict::Drop }
+        if view.fits(self.capacity) {
+            Verdict::Enqueue
+        } else {
+            Verdict::Drop
+        }
     }
 }

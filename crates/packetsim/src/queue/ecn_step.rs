@@ -36,10 +36,20 @@ mod tests {
 
     #[test]
     fn marking_starts_at_threshold() {
-        let queue = EcnStep { capacity: Capacity::Packets(10), threshold: Capacity::Packets(3) };
+        let queue = EcnStep {
+            capacity: Capacity::Packets(10),
+            threshold: Capacity::Packets(3),
+        };
         let with = |packets, is_ecn_capable| {
-            let view =
-                View { now: 0, packets, bytes: 0, arriving: 1500, is_ecn_capable, idle_since: 0, packet_time: 1 };
+            let view = View {
+                now: 0,
+                packets,
+                bytes: 0,
+                arriving: 1500,
+                is_ecn_capable,
+                idle_since: 0,
+                packet_time: 1,
+            };
             queue.admit(&view)
         };
         // K = 3: the packet that makes the queue 3 long passes, the one that makes it 4 is marked.

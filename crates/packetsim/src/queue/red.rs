@@ -40,7 +40,11 @@ pub(crate) struct Memory {
 
 impl Memory {
     pub(crate) fn new(key: u64) -> Self {
-        Self { average: 0.0, since: -1, random: Stream::from_key(key) }
+        Self {
+            average: 0.0,
+            since: -1,
+            random: Stream::from_key(key),
+        }
     }
 }
 
@@ -65,12 +69,20 @@ impl Red {
         memory.since += 1;
         // Spread the drops evenly: p / (1 - count p).
         let spread = 1.0 - memory.since as f64 * probability;
-        let now = if spread <= probability { 1.0 } else { probability / spread };
+        let now = if spread <= probability {
+            1.0
+        } else {
+            probability / spread
+        };
         if probability < 1.0 && memory.random.uniform() >= now {
             return Verdict::Enqueue;
         }
         memory.since = 0;
-        if self.ecn && view.is_ecn_capable { Verdict::Mark } else { Verdict::Drop }
+        if self.ecn && view.is_ecn_capable {
+            Verdict::Mark
+        } else {
+            Verdict::Drop
+        }
     }
 
     /// Probability for an average queue, before spreading.
@@ -109,7 +121,10 @@ mod tests {
     fn a_standing_average_drops_its_share() {
         // Average held at 60: p = 0.05 before spreading. With the spread of the paper the gap between drops is uniform
         // on 1..1/p, mean (1/p + 1)/2 = 10.5 packets: share 0.095.
-        let red = Red { weight: 1.0, ..Red::defaults() };
+        let red = Red {
+            weight: 1.0,
+            ..Red::defaults()
+        };
         let mut memory = Memory::new(7);
         let view = View {
             now: 0,
@@ -120,7 +135,9 @@ mod tests {
             idle_since: 0,
             packet_time: 1,
         };
-        let drops = (0..100_000).filter(|_| red.admit(&mut memory, &view) == Verdict::Drop).count();
+        let drops = (0..100_000)
+            .filter(|_| red.admit(&mut memory, &view) == Verdict::Drop)
+            .count();
         assert!((drops as f64 / 1e5 - 1.0 / 10.5).abs() < 0.003, "{drops}");
     }
 }
