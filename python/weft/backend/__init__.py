@@ -1,0 +1,19 @@
+"""Backends: the ways to run an experiment. One file per backend; `BACKENDS` is the list."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from weft.backend import packet
+
+
+class Backend(Protocol):
+    """What a module of this package offers."""
+
+    KIND: dict[str, Any]
+    """Its name and the keys of [backend], in the shape of `_core.kinds()`."""
+
+    run: Any
+    """See `weft.backend.packet.run`."""
+
+
+BACKENDS: Mapping[str, Backend] = {"packet": packet}

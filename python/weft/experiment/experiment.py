@@ -1,0 +1,246 @@
+"""The experiment: what was asked, validated, with all defaults written out, immutable."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ExperimentError, Fault
+from weft.experiment import path as dotted
+from weft.experiment.check import Spec, check
+from weft.experiment.document import Document, read_file, read_mapping, read_text
+from weft.experiment.path import Path
+from weft.experiment.readable import readable, toml
+from weft.experiment.sections import SECTION
+from weft.experiment.semantics import RULES
+from weft.experiment.values import ValueFault, parse_scalar
+from weft.kinds import catalogue
+from weft.sweep import Cell, Run, Sweep, read_axes, run_name, seed_of, tables_of
+
+if TYPE_CHECKING:
+    from weft.scenario import Prediction, Scenario
+
+NOT_SIMULATED = ("name", "report")
+"""Keys that change what is shown, not what is simulated."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment or a sweep of them. Made by `weft.load`; every cell is valid."""
+
+    document: Document = field(repr=False)
+    name: str
+    seed: int
+    sweep: Sweep
+
+    def cells(self) -> Iterator[Cell]:
+        """All cells, one at a time."""
+        return self.sweep.cells()
+
+    def spec(self, cell: Cell, seed: int | None = None) -> Spec:
+        """A cell in base units (ps, bit/s, bytes), all defaults written out: what a backend gets."""
+        resolved, _, _ = _resolve(self.document, cell)
+        return {key: value for key, value in resolved.items() if key != "report"} | {
+            "seed": self.seed if seed is None else seed
+        }
+
+    def plan(self) -> Iterator[Run]:
+        """All runs, one at a time: every cell of repeat 0, then every cell of repeat 1, and so on.
+
+        Whole repeats come first so that an interrupted sweep has whole comparisons.
+        """
+        for repeat in range(self.sweep.repeats):
+            seed = seed_of(self.seed, repeat)
+            for cell in self.cells():
+                yield Run(run_name(identity(self.spec(cell, seed))), cell, repeat, seed)
+
+    def resolved_cell(self, cell: Cell, seed: int | None = None) -> dict[str, Any]:
+        """A cell in readable units; what `manifest.json` keeps and `weft.load` takes."""
+        resolved, _, _ = _resolve(self.document, cell)
+        return readable(resolved | {"seed": self.seed if seed is None else seed})
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The whole experiment in readable units, all defaults written out; `weft.load` takes it again.
+
+        Sections that an axis changes stay as written: their defaults depend on the cell.
+        """
+        first = next(iter(self.cells()))
+        whole = self.resolved_cell(first)
+        if not self.sweep.axes:
+            return whole
+        for axis in self.sweep.axes:
+            section = str((dotted.read(axis.key) or (axis.key,))[0])
+            if section in self.document.value:
+                whole[section] = self.document.value[section]
+            elif section != "seed":
+                whole.pop(section, None)
+        whole["sweep"] = {"repeats": self.sweep.repeats} | {axis.key: list(axis.values) for axis in self.sweep.axes}
+        return whole
+
+    @property
+    def toml(self) -> str:
+        """`resolved` as the text of an experiment file."""
+        return toml(self.resolved)
+
+    def scenario(self, cell: Cell | None = None, seed: int | None = None) -> "Scenario":
+        """Network, routes and flows of a cell (the first, if none is given). Raises ExperimentError."""
+        from weft.scenario import Scenario
+
+        return Scenario(self.spec(cell or next(iter(self.cells())), seed), self.document)
+
+    def predict(self, cell: Cell | None = None) -> "Prediction":
+        """Size and memory of a run of a cell, before anything is built."""
+        from weft.scenario import predict
+
+        return predict(self.spec(cell or next(iter(self.cells()))), self.document)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        return f"<pre>{html.escape(self.toml)}</pre>"
+
+
+def load(source: str | FilePath | Mapping[str, Any], set: Iterable[str] | Mapping[str, Any] = ()) -> Experiment:
+    """An experiment from a file, from TOML text with a line break, or from nested dicts.
+
+    `set` has settings as on the command line ("topology.k=8"), or a dict of dotted keys. Raises ExperimentError with
+    every fault that there is.
+    """
+    settings = [f"{key}={_setting(value)}" for key, value in set.items()] if isinstance(set, Mapping) else list(set)
+    if isinstance(source, Mapping):
+        document = read_mapping(source, "experiment", FilePath.cwd(), settings)
+    elif isinstance(source, str) and "\n" in source:
+        document = read_text(source, "experiment", FilePath.cwd(), settings)
+    else:
+        document = read_file(FilePath(source), settings)
+    return from_document(document)
+
+
+def from_document(document: Document) -> Experiment:
+    """The experiment that a document describes. Raises ExperimentError with every fault that there is."""
+    faults: list[Fault] = []
+    axes = read_axes(document, faults)
+    sweep = Sweep(axes, _repeats(document, faults))
+    found = _faults_of_cells(document, sweep, bool(faults))
+    if faults or found:
+        raise ExperimentError(sorted([*faults, *found], key=lambda fault: (fault.place == "--set", fault.line or 0)))
+    resolved, _, _ = _resolve(document, next(iter(sweep.cells())))
+    return Experiment(document, resolved["name"], resolved["seed"], sweep)
+
+
+def identity(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes two runs the same run: the spec without its names, and the content of files in place of their path."""
+    return {key: _content(value) for key, value in spec.items() if key not in NOT_SIMULATED}
+
+
+def _faults_of_cells(document: Document, sweep: Sweep, has_faults: bool) -> list[Fault]:
+    """Faults of all cells, each once; those that only some cells have name the first of these."""
+    seen: dict[tuple[str, str], tuple[Fault, Cell, int]] = {}
+    for cell in sweep.cells():
+        for fault in _faults_of_cell(document, cell, has_faults):
+            key = (fault.key, fault.message)
+            first, where, count = seen.get(key, (fault, cell, 0))
+            seen[key] = (first, where, count + 1)
+    # A cell without faults, or several cells: say which one it is, unless the value itself is the axis's.
+    size = sweep.size
+    axes = {dotted.read(axis.key) for axis in sweep.axes}
+    return [
+        fault
+        if count == size or dotted.read(fault.key) in axes
+        else Fault(
+            fault.place,
+            fault.line,
+            fault.key,
+            f"{fault.message} (in the cell {cell})",
+            fault.value,
+            fault.expected,
+            fault.nearest,
+        )
+        for fault, cell, count in seen.values()
+    ]
+
+
+def _faults_of_cell(document: Document, cell: Cell, has_faults: bool) -> Iterator[Fault]:
+    spec, is_complete, faults = _resolve(document, cell)
+    known = list(faults)
+    yield from known
+    at_fault = {fault.key for fault in known}
+    for key, message in tables_of(document, cell)[2]:
+        yield document.fault(("sweep", key), message)
+    _, put, _ = tables_of(document, cell)
+    for rule in RULES:
+        for path, message in rule(spec):
+            if dotted.write(path) not in at_fault:
+                yield _moved(document, put, document.fault(path, message), path)
+    if is_complete and not has_faults:
+        from weft.scenario import predict
+
+        try:
+            predict({key: value for key, value in spec.items() if key != "report"}, document)
+        except ExperimentError as error:
+            for fault in error.faults:
+                if fault.key not in at_fault:
+                    yield _moved(document, put, fault, dotted.read(fault.key) or ())
+
+
+def _resolve(document: Document, cell: Cell) -> tuple[Spec, bool, list[Fault]]:
+    tables, put, _ = tables_of(document, cell)
+    spec, is_complete, found = check(document, tables)
+    spec.setdefault("name", FilePath(document.place).stem)
+    for workload in spec["workload"]:
+        if "kind" in workload:
+            workload.setdefault("name", workload["kind"])
+    backend = tables.get("backend")
+    if isinstance(spec["backend"].get("until"), int) and "limit" not in (backend if isinstance(backend, dict) else {}):
+        # A run that ends by the clock needs no limit.
+        spec["backend"].pop("limit", None)
+    return spec, is_complete, [_moved(document, put, fault, dotted.read(fault.key) or ()) for fault in found]
+
+
+def _moved(document: Document, put: Mapping[Path, Path], fault: Fault, path: Path) -> Fault:
+    """A fault in what an axis put stands at the line of the axis."""
+    for target, source in put.items():
+        if path[: len(target)] == target:
+            place, line = document.locate(source)
+            return Fault(place, line, fault.key, fault.message, fault.value, fault.expected, fault.nearest)
+    return fault
+
+
+def _repeats(document: Document, faults: list[Fault]) -> int:
+    parameter = catalogue()[SECTION]["sweep"].parameters["repeats"]
+    section = document.value.get("sweep", {})
+    if not isinstance(section, Mapping):
+        faults.append(document.fault(("sweep",), "is no section; write [sweep] above its keys"))
+        return 1
+    if "repeats" not in section:
+        return int(parameter.default)
+    try:
+        return int(parse_scalar(parameter, parameter.value, section["repeats"], document.directory))
+    except ValueFault as fault:
+        path = ("sweep", "repeats")
+        faults.append(document.fault(path, str(fault), value=section["repeats"], expected=fault.expected))
+        return 1
+
+
+def _content(value: Any) -> Any:
+    match value:
+        case dict():
+            return {
+                key: _digest(part) if key == "file" and isinstance(part, str) else _content(part) for key, part in value.items()
+            }
+        case list():
+            return [_content(part) for part in value]
+        case _:
+            return value
+
+
+def _digest(file: str) -> str:
+    return hashlib.blake2b(FilePath(file).read_bytes(), digest_size=16).hexdigest()
+
+
+def _setting(value: Any) -> str:
+    return json.dumps(value) if isinstance(value, bool | int | float | str) else toml({"x": value}).partition("=")[2].strip()

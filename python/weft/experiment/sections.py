@@ -1,0 +1,118 @@
+"""The sections of the experiment file: which there are, and the keys that are Python's own.
+
+A section either carries a room's name (`[queue]`), or has fixed keys, which are declared here in the shape of
+`_core.kinds()`. A section is one line in `SECTIONS`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from weft.kinds import parameter
+
+SECTION = "section"
+"""The room of what is declared here."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section: of a room (with the kind taken when none is named) or of fixed keys (`room` is None)."""
+
+    name: str
+    room: str | None
+    kind: str | None = None
+    is_list: bool = False
+    required: bool = False
+
+
+SECTIONS: Mapping[str, Section] = {
+    section.name: section
+    for section in (
+        Section("backend", "backend", "packet"),
+        Section("topology", "topology", required=True),
+        Section("routing", "routing", "shortest"),
+        Section("load_balance", "load_balance", "ecmp"),
+        Section("queue", "queue", "drop_tail"),
+        Section("flow_control", "flow_control", "none"),
+        Section("transport", "transport", "tcp"),
+        Section("congestion", "congestion", "cubic"),
+        Section("receive", "receive", "in_order"),
+        Section("workload", "workload", is_list=True, required=True),
+        Section("measure", None),
+        Section("sweep", None),
+        Section("report", None, is_list=True),
+    )
+}
+
+SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
+"""A plain value in place of a room's table: `size = "25 MiB"` is `{ kind = "fixed", bytes = "25 MiB" }`."""
+
+SAMPLED = ("goodput", "cwnd", "srtt", "queue", "utilization")
+
+FLOWS_DONE = "flows done"
+
+KINDS: list[dict[str, Any]] = [
+    {
+        "room": SECTION,
+        "name": "experiment",
+        "doc": "The top level of the file, above all sections.",
+        "source": "",
+        "parameters": [
+            parameter("name", "text", "What the experiment is called in reports; left out, the name of the file."),
+            parameter("seed", "integer", "All randomness derives from it.", default=1),
+        ],
+    },
+    {
+        "room": SECTION,
+        "name": "workload",
+        "doc": "Keys that every [[workload]] has, whatever its kind.",
+        "source": "",
+        "parameters": [
+            parameter("name", "text", "Names its flows and its random streams; left out, its kind."),
+            parameter("start", "time", "When its first flow may start.", default=0),
+            parameter("stop", "time", "When its endless flows stop sending and no further flow starts."),
+            parameter("transport", {"type": "room", "room": "transport"}, "In place of [transport], for these flows."),
+            parameter("congestion", {"type": "room", "room": "congestion"}, "In place of [congestion], for these flows."),
+            parameter("receive", {"type": "room", "room": "receive"}, "In place of [receive], for these flows."),
+        ],
+    },
+    {
+        "room": SECTION,
+        "name": "measure",
+        "doc": "What is measured, and when.",
+        "source": "",
+        "parameters": [
+            parameter("warmup", "time", "Left out of goodput, utilization and latency, at the start.", default=0),
+            parameter("cooldown", "time", "Left out of goodput, utilization and latency, before a timed `until`.", default=0),
+            parameter("every", "time", "Time between two samples; left out, nothing is sampled.", min=1000),
+            parameter(
+                "metrics",
+                {"type": "list", "of": {"type": "choice", "choices": list(SAMPLED)}},
+                "What is sampled; left out, all of it. Needs `every`.",
+            ),
+            parameter("paths", "flag", "Record which path each flow took, also where packets are balanced one by one.", default=False),
+        ],
+    },
+    {
+        "room": SECTION,
+        "name": "sweep",
+        "doc": 'Axes: dotted keys with a list of values each (`"queue.kind" = ["drop_tail", "red"]`); every combination is a cell.',
+        "source": "",
+        "parameters": [
+            parameter("repeats", "integer", "Runs of every cell, each with its own seed.", default=1, min=1, max=1_000_000),
+        ],
+    },
+    {
+        "room": SECTION,
+        "name": "report",
+        "doc": "A figure of the report.",
+        "source": "",
+        "parameters": [
+            parameter("figure", "text", "What is drawn: box, line, ecdf, rank, heat, ...", required=True),
+            parameter("title", "text", "Above the figure."),
+            parameter("x", "text", "Swept key or column on the horizontal axis."),
+            parameter("y", "text", "Metric or column on the vertical axis."),
+            parameter("by", "text", "Swept key or column that splits the figure by colour."),
+        ],
+    },
+]

@@ -1,0 +1,87 @@
+"""The scenario: network, routes and flows of one experiment, the same for every backend."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ExperimentError, Fault
+from weft.experiment import path as dotted
+from weft.experiment.document import Document
+
+if TYPE_CHECKING:
+    from weft import _core
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Size of a scenario and of its run, by formula: nothing is built."""
+
+    hosts: int
+    switches: int
+    links: int
+    flows: int
+    memory_bytes: int
+
+
+class Scenario:
+    """A built scenario.
+
+    >>> scenario = weft.load("first.toml").scenario()  # doctest: +SKIP
+    >>> scenario.links()[0]  # doctest: +SKIP
+    {'link': 'h000>se00', 'src': 'h000', 'dst': 'se00', 'rate_bps': 10000000000, ...}
+    """
+
+    def __init__(self, spec: Mapping[str, Any], document: Document | None = None) -> None:
+        """Build from a spec in base units. Raises ExperimentError for one that cannot be built."""
+        from weft import _core
+
+        try:
+            self._core: _core.Scenario = _core.Scenario(json.dumps(spec))
+        except _core.FaultError as error:
+            raise ExperimentError(faults_of(error, document)) from None
+
+    def summary(self) -> dict[str, Any]:
+        """Numbers of hosts, switches, links and flows."""
+        return self._decoded(self._core.summary())
+
+    def nodes(self) -> list[dict[str, Any]]:
+        """Hosts, then switches: name, kind, level, pod, address."""
+        return self._decoded(self._core.nodes())
+
+    def links(self) -> list[dict[str, Any]]:
+        """Directed links: name, ends, rate, delay."""
+        return self._decoded(self._core.links())
+
+    def flows(self) -> list[dict[str, Any]]:
+        """All flows as the workloads drew them."""
+        return self._decoded(self._core.flows())
+
+    @staticmethod
+    def _decoded(value: Any) -> Any:
+        return json.loads(value) if isinstance(value, str) else value
+
+
+def predict(spec: Mapping[str, Any], document: Document | None = None) -> Prediction:
+    """Size and memory of a run before anything is built. Raises ExperimentError for a spec that cannot be built."""
+    from weft import _core
+
+    try:
+        predicted = json.loads(_core.predict(json.dumps(spec)))
+    except _core.FaultError as error:
+        raise ExperimentError(faults_of(error, document)) from None
+    return Prediction(**{name: predicted[name] for name in Prediction.__dataclass_fields__})
+
+
+def faults_of(error: Exception, document: Document | None) -> list[Fault]:
+    """The faults that `_core.FaultError` carries, with the lines of `document`."""
+    detail = error.args[0]
+    faults = []
+    for found in json.loads(detail) if isinstance(detail, str) else detail:
+        path = dotted.read(found["key"])
+        if document is None or path is None:
+            place = document.place if document else "experiment"
+            faults.append(Fault(place, None, found["key"], found["message"]))
+        else:
+            faults.append(document.fault(path, found["message"]))
+    return faults
