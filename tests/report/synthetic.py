@@ -83,7 +83,13 @@ def write_folder(
         for repeat in range(repeats):
             rows.append((f"{cell:02x}{repeat:02x}a7f3", cell, repeat, 7 + repeat, balance))
     for place, (run, _, repeat, seed, balance) in enumerate(rows[: len(rows) - missing_runs]):
-        tables = _simulate(nodes, cables, balance, random.Random(seed), samples and repeat == 0)
+        tables = _simulate(
+            nodes,
+            cables,
+            balance,
+            random.Random(f"{seed}/{'' if balance == 'spray' else balance}"),
+            samples and repeat == 0,
+        )
         if place == 0 and unfinished:
             stuck = pl.col("flow") < unfinished
             none = pl.lit(None, pl.Int64)

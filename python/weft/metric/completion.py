@@ -20,4 +20,4 @@ def completion(tables: Tables) -> pl.Series:
     return pl.Series("completion", [finished / finite.height] if finite.height else [], dtype=pl.Float64)
 
 
-METRIC = Metric("completion", "Finished", "", "run", "higher", "mean", "DESIGN.md, section 4", completion)
+METRIC = Metric("completion", "Finished", "share", "run", "higher", "mean", "DESIGN.md, section 4", completion)

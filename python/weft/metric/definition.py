@@ -30,17 +30,23 @@ class Metric:
     """A quantity computed from the tables of one run.
 
     `series` gives a value per `entity`, without nulls; a metric of the whole run gives a series of one value.
-    `unit` is empty for a share or a ratio. `better` says which direction is an improvement.
+    `unit` is empty for a ratio and `share` for a ratio that is read as per cent.
+    `better` says which direction is an improvement.
     """
 
     name: str
     title: str
-    unit: Literal["", "bps", "ns", "packets"]
+    unit: Literal["", "share", "bps", "ns", "packets"]
     entity: Literal["flow", "link", "queue", "run"]
     better: Literal["higher", "lower"]
     summary: str
     source: str
     series: Callable[[Tables], pl.Series]
+
+    @property
+    def column(self) -> str:
+        """Name of a column that holds it, with the unit."""
+        return f"{self.name}_{self.unit}" if self.unit else self.name
 
     def value(self, tables: Tables, summary: str | None = None) -> float:
         """One number for the run: by `summary` (mean, sum, min, p50, p99, max) or the metric's usual one.

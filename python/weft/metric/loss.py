@@ -22,4 +22,4 @@ def loss(tables: Tables) -> pl.Series:
     return pl.Series("loss", [dropped / offered] if offered else [], dtype=pl.Float64)
 
 
-METRIC = Metric("loss", "Loss", "", "run", "lower", "mean", "RFC 7680, section 2.3", loss)
+METRIC = Metric("loss", "Loss", "share", "run", "lower", "mean", "RFC 7680, section 2.3", loss)

@@ -24,4 +24,4 @@ def path_share(tables: Tables) -> pl.Series:
     return use.select((pl.col("used") / pl.col("available")).alias("path_share"))["path_share"]
 
 
-METRIC = Metric("path_share", "Paths used", "", "flow", "higher", "mean", "DESIGN.md, section 4", path_share)
+METRIC = Metric("path_share", "Paths used", "share", "flow", "higher", "mean", "DESIGN.md, section 4", path_share)

@@ -23,4 +23,4 @@ def retransmissions(tables: Tables) -> pl.Series:
     return pl.Series("retransmissions", [again / delivered] if delivered else [], dtype=pl.Float64)
 
 
-METRIC = Metric("retransmissions", "Retransmitted", "", "run", "lower", "mean", "RFC 4898", retransmissions)
+METRIC = Metric("retransmissions", "Resent", "share", "run", "lower", "mean", "RFC 4898", retransmissions)

@@ -19,4 +19,4 @@ def utilization(tables: Tables) -> pl.Series:
     return known(tables, "links", "utilization")["utilization"]
 
 
-METRIC = Metric("utilization", "Link utilization", "", "link", "higher", "max", "RFC 5136, section 2.3", utilization)
+METRIC = Metric("utilization", "Utilization", "share", "link", "higher", "max", "RFC 5136, section 2.3", utilization)

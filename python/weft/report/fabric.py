@@ -58,7 +58,7 @@ def _layered(nodes: pl.DataFrame) -> Layout:
         ((pl.col("place") + 0.5) / pl.col("crowd")).alias("x"),
         ((pl.col("level") - lowest) / (highest - lowest)).alias("y"),
     )
-    return Layout("layered", placed.drop("place"), 0.12 * (highest - lowest))
+    return Layout("layered", placed.drop("place"), 0.085 * (highest - lowest))
 
 
 def _circular(nodes: pl.DataFrame, ends: list[tuple[str, str]]) -> Layout:

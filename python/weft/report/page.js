@@ -17,7 +17,7 @@
     }
     for (const panel of panels) {
       panel.width = inner;
-      if (hints.aspect) panel.height = Math.round(inner * hints.aspect);
+      if (hints.aspect) panel.height = Math.max(170, Math.round(inner * hints.aspect));
     }
     for (const parameter of spec.params || []) {
       if (parameter.name === "panel") parameter.value = inner;

@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from itertools import groupby
 
 from weft.report import describe, theme
 from weft.report.figure import Figure
 from weft.report.folder import Folder
-from weft.report.table import Numbers, columns_shown, decimals, heading, shown_in, tidy
+from weft.report.table import Numbers, columns_shown, decimals, heading, largest, shown_in, tidy
 
 MOST_ROWS = 200
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -136,17 +137,20 @@ def _what_was_run(folder: Folder) -> str:
 def _results(folder: Folder, numbers: Numbers) -> str:
     keys = columns_shown(numbers)
     axes = folder.axes or ("",)
-    head = "".join(f'<th scope="col">{escape(axis)}</th>' for axis in axes) + '<th scope="col">runs</th>'
+    groups = f'<th colspan="{len(axes) + 1}"></th>'
+    head = "".join(f'<th scope="col">{escape(axis)}</th>' for axis in axes) + '<th scope="col" class="number">runs</th>'
     columns = {}
-    for key in keys:
-        name, summary = heading(key)
-        shown = shown_in(numbers, key)
-        largest = numbers.runs[key].abs().max()
-        assert isinstance(largest, float)
-        places = min(1, decimals(largest)) if key.startswith("drops") else decimals(largest * shown.factor)
-        columns[key] = (shown.factor, places)
-        beneath = " · ".join(word for word in (summary, shown.unit) if word)
-        head += f'<th scope="col" class="number">{escape(name)}<small>{escape(beneath) or "&nbsp;"}</small></th>'
+    for title, members in groupby(keys, key=lambda key: heading(key)[0]):
+        group = list(members)
+        shown = shown_in(numbers, group[0])
+        most = largest(numbers, group[0])
+        places = min(1, decimals(most)) if group[0].startswith("drops") else decimals(most * shown.factor)
+        span = f' colspan="{len(group)}"' if len(group) > 1 else ""
+        unit = f" ({shown.unit})" if shown.unit not in ("", "packets") else ""
+        groups += f'<th scope="colgroup" class="number"{span}>{escape(title)}{escape(unit)}</th>'
+        for key in group:
+            columns[key] = (shown.factor, places)
+            head += f'<th scope="col" class="number">{escape(heading(key)[1])}</th>'
     body = []
     for cell in folder.cells[:MOST_ROWS]:
         values = [cell.keys[axis] for axis in folder.axes] or ["all runs"]
@@ -160,6 +164,8 @@ def _results(folder: Folder, numbers: Numbers) -> str:
                 row += '<td class="number">–</td>'
                 continue
             half = interval.half_width
+            if half == 0 and interval.mean in (0.0, 1.0):
+                half = None  # nothing (or all) in every run needs no interval
             about = f"<small>±{half * factor:,.{places}f}</small>" if half is not None else ""
             red = " red" if key == "completion.mean" and interval.mean < 1 else ""
             row += f'<td class="number{red}">{interval.mean * factor:,.{places}f}{about}</td>'
@@ -174,7 +180,8 @@ def _results(folder: Folder, numbers: Numbers) -> str:
         notes.append(f"The first {MOST_ROWS} of {len(folder.cells)} cells; all are in the CSV.")
     notes += [f"{' '.join(heading(key)).strip()} is missing: {reason}." for key, reason in numbers.missing.items()]
     return (
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table></div>'
+        f'<div class="scroll"><table><thead><tr class="groups">{groups}</tr><tr>{head}</tr></thead>'
+        f"<tbody>{''.join(body)}</tbody></table></div>"
         f'<p class="caption">{escape(" ".join(notes))}</p>'
         '<p class="downloads"><a class="csv" data-table="results" download="results.csv">CSV</a></p>'
     )

@@ -109,11 +109,22 @@ def heading(key: str) -> tuple[str, str]:
 
 
 def shown_in(numbers: Numbers, key: str) -> Quantity:
-    """Unit of a column, from its largest value."""
+    """Unit of a column: the same for all summaries of a metric, from their largest value."""
     metric = METRICS[key.partition(".")[0]]
-    largest = numbers.runs[key].abs().max()
-    assert isinstance(largest, float)
-    return quantity(metric.column, largest)
+    return quantity(metric.column, largest(numbers, key))
+
+
+def largest(numbers: Numbers, key: str) -> float:
+    """Largest magnitude in the columns of a metric.
+
+    Raises ResultsError if none of them has a value.
+    """
+    name = key.partition(".")[0]
+    found = [numbers.runs[other].abs().max() for other in KEY_METRICS if other.partition(".")[0] == name]
+    values = [value for value in found if isinstance(value, float)]
+    if not values:
+        raise ResultsError(f"{name}: no run has a value")
+    return max(values)
 
 
 def decimals(largest: float, digits: int = 4) -> int:

@@ -19,7 +19,7 @@ INK = {
     "light": {"page": "#ffffff", "ink": "#1c2128", "soft": "#5b6470", "line": "#d8dde3"},
     "dark": {"page": "#15181d", "ink": "#e6e9ee", "soft": "#9aa4b1", "line": "#333a44"},
 }
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Liberation Sans', Arial, sans-serif"
+FONT = "-apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'Liberation Sans', Arial, sans-serif"
 
 
 def config(scheme: str) -> dict[str, Any]:
@@ -45,6 +45,8 @@ def config(scheme: str) -> dict[str, Any]:
             "labelOverlap": True,
         },
         "axisX": {"grid": False},
+        "axisXQuantitative": {"tickCount": 8},
+        "axisYQuantitative": {"tickCount": 6},
         "axisY": {"domain": False, "ticks": False, "labelPadding": 6},
         "legend": {
             "orient": "top",
@@ -54,6 +56,7 @@ def config(scheme: str) -> dict[str, Any]:
             "labelFontSize": 12,
             "titleFontSize": 11,
             "symbolStrokeWidth": 2.5,
+            "symbolOpacity": 1,
             "labelLimit": 320,
             "columnPadding": 18,
         },
@@ -62,9 +65,8 @@ def config(scheme: str) -> dict[str, Any]:
         "rule": {"color": ink["soft"]},
         "line": {"strokeWidth": 2, "strokeJoin": "round", "strokeCap": "round"},
         "style": {
-            "switch": {"fill": ink["page"], "stroke": ink["soft"], "strokeWidth": 1.2},
-            "host": {"fill": ink["soft"], "stroke": ink["page"], "strokeWidth": 1},
             "name": {"fill": ink["ink"], "fontSize": 10},
-            "remark": {"fill": ink["soft"], "fontSize": 11},
         },
+        # For marks that follow the scheme: {"expr": "paper"}.
+        "params": [{"name": "paper", "value": ink["page"]}, {"name": "pencil", "value": ink["soft"]}],
     }

@@ -24,7 +24,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     )
     if by != x:
         base = base.encode(xOffset=alt.XOffset("group:N", sort=groups))
-    colour = group_colour("group", groups) if by != x else alt.value("#5b8db8")
+    colour = group_colour("group", groups, "square") if by != x else alt.value("#5b8db8")
     bars = base.mark_bar(opacity=0.75, width={"band": 0.6}).encode(
         y=alt.Y(field=shown.column, type="quantitative", title=f"{words(ask.y, shown)}" + _unit(shown.unit)),
         color=colour,
@@ -48,7 +48,13 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     )
     title = ask.title or f"{words(ask.y, shown)} by {x}" + (f" and {by}" if by != x else "")
     tables: dict[str, pl.DataFrame] = {"table": table}
-    return Figure(slug("bar", ask.y, ask.x, ask.by), title, caption, finish(alt.layer(bars, whiskers), tables), tables)
+    return Figure(
+        slug("bar", ask.y, ask.x, ask.by),
+        title,
+        caption,
+        finish(bars if one else alt.layer(bars, whiskers), tables),
+        tables,
+    )
 
 
 def _unit(unit: str) -> str:

@@ -46,7 +46,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     groups = table["group"].unique(maintain_order=True).to_list()
     places = table["place"].unique(maintain_order=True).to_list()
     axis = alt.X("place:N", title=None if x == "cell" else x, sort=places, axis=alt.Axis(labelAngle=0))
-    colour = group_colour("group", groups) if by != x else alt.value("#5b8db8")
+    colour = group_colour("group", groups, "square") if by != x else alt.value("#5b8db8")
     base = alt.Chart(alt.NamedData("boxes")).encode(x=axis, color=colour)
     if by != x:
         base = base.encode(xOffset=alt.XOffset("group:N", sort=groups))

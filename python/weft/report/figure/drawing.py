@@ -5,7 +5,7 @@ and for the download.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_COLOURS = 8
 MOST_PANELS = 6
+LEAST_HEIGHT = 170
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Figure:
             spec["width"] = inner
         if hints["aspect"]:
             for panel in panels or [spec]:
-                panel["height"] = round(inner * hints["aspect"])
+                panel["height"] = max(LEAST_HEIGHT, round(inner * hints["aspect"]))
         for parameter in spec.get("params", []):
             if parameter["name"] == "panel":
                 parameter["value"] = inner
@@ -141,6 +142,11 @@ def _name_formats(part: object, tables: dict[str, pl.DataFrame]) -> None:
     elif isinstance(part, list):
         for value in part:
             _name_formats(value, tables)
+
+
+def titled(chart: Any, cell: Cell, cells: Sequence[Cell]) -> Any:
+    """A panel with the label of its cell above it; a single panel needs none."""
+    return chart.properties(title=cell.label) if len(cells) > 1 else chart
 
 
 def drawn_cells(folder: Folder, most: int) -> tuple[list[Cell], str]:

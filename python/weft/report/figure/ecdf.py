@@ -93,11 +93,11 @@ def staircase(ordered: pl.Series, most: int) -> pl.DataFrame:
     )
 
 
-def group_colour(by: str, groups: list[str]) -> "alt.Color":
+def group_colour(by: str, groups: list[str], symbol: str = "stroke") -> "alt.Color":
     """Colour by group in the given order; one group needs no legend."""
     import altair as alt
 
-    legend = None if len(groups) == 1 else alt.Legend(title=None if by == "cell" else by)
+    legend = None if len(groups) == 1 else alt.Legend(title=None if by in ("cell", "group") else by, symbolType=symbol)
     return alt.Color(field=by, type="nominal", scale=alt.Scale(domain=groups), legend=legend)
 
 

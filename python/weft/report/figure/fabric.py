@@ -13,10 +13,11 @@ import polars as pl
 from weft.errors import ResultsError
 from weft.metric.definition import columns, known
 from weft.report.fabric import MOST_LINKS, Layout, cables, layer_name, layout
-from weft.report.figure.drawing import MOST_PANELS, Ask, Figure, Kind, drawn_cells, finish
+from weft.report.figure.drawing import MOST_PANELS, Ask, Figure, Kind, drawn_cells, finish, titled
 from weft.report.folder import Cell, Folder
 
 STRIP_POINTS = 120
+PER_CENT = [0, 0.25, 0.5, 0.75, 1]
 WIDTH = 900.0
 """Pixels for which the distance between the two directions of a cable is computed."""
 
@@ -60,8 +61,10 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
     heat = alt.Color(
         "utilization:Q",
         title="Utilization",
-        scale=alt.Scale(domain=[0, 1], clamp=True),
-        legend=alt.Legend(format="%", gradientLength=180, gradientThickness=10, tickCount=5, direction="horizontal"),
+        scale=alt.Scale(domain=[0, 1], clamp=True, interpolate="lab"),
+        legend=alt.Legend(
+            format="%", gradientLength=240, gradientThickness=10, values=PER_CENT, direction="horizontal"
+        ),
     )
     panels: list[Any] = []
     for cell in cells:
@@ -81,7 +84,7 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
         )
         nodes_of = alt.Chart(alt.NamedData("nodes")).transform_filter(here).encode(x=x, y=y, tooltip=["node:N"])
         layers = [links_of, *_nodes(nodes_of, plan.kind, max(len(name) for name in node_table["node"]))]
-        panels.append(alt.layer(*layers).properties(title=cell.label if len(cells) > 1 else alt.Undefined))
+        panels.append(titled(alt.layer(*layers), cell, cells))
     chart = alt.concat(*panels, columns=1).resolve_scale(color="shared").add_params(panel)
     repeat = "one run" if len(cells) == 1 else "one run of each cell"
     caption = (
@@ -89,28 +92,26 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
         f"traffic keeps to the right of its cable.{selection}"
     )
     aspect = plan.aspect if plan.kind == "layered" else 0.62
-    spec = finish(chart, tables_drawn, panel=430, margin=16, aspect=aspect)
+    # Three panels fit one below the other with their names; more go side by side.
+    spec = finish(chart, tables_drawn, panel=660 if len(cells) <= 3 else 430, margin=16, aspect=aspect)
     return Figure("fabric", title, caption, spec, tables_drawn)
 
 
 def _nodes(base: Any, kind: str, longest: int) -> list[Any]:
     """Boxes with names where a level has room for them, dots where not."""
-    import altair as alt
-
     name_width = 6.2 * longest + 6
     switch, host = "datum.kind == 'switch'", "datum.kind == 'host'"
     roomy = f"panel / datum.crowd >= {name_width:.0f}"
     upright = f"panel / datum.crowd >= 11 && panel / datum.crowd < {name_width:.0f}"
 
-    def shown(test: str) -> Any:
-        return alt.condition(test, alt.value(1), alt.value(0))
-
+    dotted: Any = {"fill": {"expr": "pencil"}, "stroke": {"expr": "paper"}, "strokeWidth": 1, "opacity": 1}
+    outline: Any = {"fill": {"expr": "paper"}, "stroke": {"expr": "pencil"}, "strokeWidth": 1.2, "opacity": 1}
     wide = 3.1 * longest + 5
     box = f"M{-wide},-8L{wide},-8L{wide},8L{-wide},8Z"
-    dot = base.transform_filter(switch).mark_point(shape="square", size=44, style="switch", opacity=1)
-    boxes = base.transform_filter(f"{switch} && {roomy}").mark_point(shape=box, size=1, style="switch", opacity=1)
+    dot = base.transform_filter(switch).mark_point(shape="square", size=44, **outline)
+    boxes = base.transform_filter(f"{switch} && {roomy}").mark_point(shape=box, size=4, **outline)
     names = base.transform_filter(f"{switch} && {roomy}").mark_text(style="name", baseline="middle")
-    hosts = base.transform_filter(host).mark_point(shape="circle", size=26, style="host", opacity=1)
+    hosts = base.transform_filter(host).mark_point(shape="circle", size=26, **dotted)
     host_names = base.transform_filter(f"{host} && {roomy}").mark_text(style="name", baseline="top", dy=7)
     host_upright = base.transform_filter(f"{host} && {upright}").mark_text(
         style="name", angle=270, align="right", baseline="middle", dx=-7
@@ -136,7 +137,7 @@ def _strips(folder: Folder, cells: list[Cell], selection: str, title: str) -> Fi
     rows = table["layer"].unique(maintain_order=True).to_list()
     panels: list[Any] = []
     for cell in cells:
-        panels.append(
+        strips = (
             alt.Chart(alt.NamedData("strips"))
             .transform_filter(alt.datum.cell == cell.label)
             .mark_rect()
@@ -147,13 +148,16 @@ def _strips(folder: Folder, cells: list[Cell], selection: str, title: str) -> Fi
                 color=alt.Color(
                     "utilization:Q",
                     title="Utilization",
-                    scale=alt.Scale(domain=[0, 1], clamp=True),
-                    legend=alt.Legend(format="%", gradientLength=180, gradientThickness=10, direction="horizontal"),
+                    scale=alt.Scale(domain=[0, 1], clamp=True, interpolate="lab"),
+                    legend=alt.Legend(
+                        format="%", gradientLength=240, gradientThickness=10, values=PER_CENT, direction="horizontal"
+                    ),
                 ),
                 tooltip=["layer:N", "links:Q", alt.Tooltip("utilization:Q", format=".1%")],
             )
-            .properties(height=30 * len(rows), title=cell.label if len(cells) > 1 else alt.Undefined)
+            .properties(height=30 * len(rows))
         )
+        panels.append(titled(strips, cell, cells))
     chart = alt.concat(*panels, columns=1).resolve_scale(color="shared")
     drawn = {"strips": table}
     caption = (

@@ -45,7 +45,13 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     )
     heading = ask.title or f"{words(ask.y, shown)} over {ask.x}"
     tables: dict[str, pl.DataFrame] = {"table": table}
-    return Figure(slug("line", ask.y, ask.x, ask.by), heading, caption, finish(alt.layer(band, line), tables), tables)
+    return Figure(
+        slug("line", ask.y, ask.x, ask.by),
+        heading,
+        caption,
+        finish(line if one else alt.layer(band, line), tables),
+        tables,
+    )
 
 
 def _number(text: str) -> float | None:

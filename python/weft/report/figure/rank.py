@@ -32,7 +32,12 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     low, high = f"{shown.column}_low", f"{shown.column}_high"
     table = table.rename({"mean": shown.column, "low": low, "high": high})
     base = alt.Chart(alt.NamedData("table")).encode(
-        x=alt.X("rank:Q", title=f"Rank of {observations.entity}", scale=alt.Scale(nice=False, zero=False)),
+        x=alt.X(
+            "rank:Q",
+            title=f"Rank of {observations.entity}",
+            axis=alt.Axis(format="d", tickMinStep=1),
+            scale=alt.Scale(nice=False, zero=False),
+        ),
         color=group_colour(by, groups),
     )
     band = base.mark_area(opacity=0.18, line=False).encode(
@@ -57,7 +62,13 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     )
     title = ask.title or f"{shown.title} by rank of {observations.entity}"
     tables = {"table": table}
-    return Figure(slug("rank", ask.y, ask.by), title, caption, finish(alt.layer(band, line), tables), tables)
+    return Figure(
+        slug("rank", ask.y, ask.by),
+        title,
+        caption,
+        finish(alt.layer(band, line) if repeats > 1 else line, tables),
+        tables,
+    )
 
 
 def by_rank(frame: pl.DataFrame, by: str, factor: float) -> tuple[pl.DataFrame, bool]:

@@ -11,13 +11,15 @@ import polars as pl
 
 from weft.errors import ResultsError
 from weft.metric.definition import columns
-from weft.report.figure.drawing import MOST_COLOURS, MOST_PANELS, Ask, Figure, Kind, drawn_cells, finish, slug
+from weft.report.figure.drawing import MOST_COLOURS, MOST_PANELS, Ask, Figure, Kind, drawn_cells, finish, slug, titled
 from weft.report.figure.ecdf import group_colour
-from weft.report.folder import Folder, Run
+from weft.report.folder import Cell, Folder, Run
 from weft.report.quantity import quantity
 
 MOST_POINTS = 300
 HANDFUL = 5
+QUARTERS = ("fastest", "first quartile", "median", "third quartile", "slowest")
+"""Words for a handful of flows, in order of completion."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ def _mean_over_flows(folder: Folder, ask: Ask, y: str) -> Figure:
     import altair as alt
 
     cells, selection = drawn_cells(folder, MOST_COLOURS)
+    cells, unsampled = _sampled_cells(cells, y)
     parts, is_thinned = [], False
     for cell in cells:
         samples = samples_of(cell.done[0], y)
@@ -79,7 +82,7 @@ def _mean_over_flows(folder: Folder, ask: Ask, y: str) -> Figure:
         )
     )
     caption = (
-        f"Mean over all flows of the first repeat of each cell; a finished flow counts as 0.{selection}"
+        f"Mean over all flows of the first repeat of each cell; a finished flow counts as 0.{selection}{unsampled}"
         + _thinning(is_thinned, "mean")
     )
     drawn = {"table": table}
@@ -92,6 +95,7 @@ def _handful(folder: Folder, ask: Ask, y: str) -> Figure:
     cells, selection = drawn_cells(folder, MOST_PANELS)
     sampled = SAMPLED.get(y, Sampled(y, "entity"))
     parts, is_thinned, most = [], False, 0
+    cells, unsampled = _sampled_cells(cells, y)
     for cell in cells:
         samples = samples_of(cell.done[0], y)
         chosen = _slow_and_fast(cell.done[0], samples) if sampled.entity == "flow" else _busiest(samples)
@@ -101,39 +105,64 @@ def _handful(folder: Folder, ask: Ask, y: str) -> Figure:
             how = pl.col("value").max() if sampled.entity == "queue" else pl.col("value").mean()
             thin, thinned = binned(of_one, how)
             is_thinned |= thinned
-            words = f"flow {entity}" if sampled.entity == "flow" else entity
+            word = QUARTERS[place] if len(chosen) == HANDFUL else f"flow {entity}"
             parts.append(
                 thin.with_columns(
-                    pl.lit(cell.label).alias("cell"), pl.lit(words).alias("entity"), pl.lit(str(place)).alias("place")
+                    pl.lit(cell.label).alias("cell"),
+                    pl.lit(entity).alias(sampled.entity),
+                    pl.lit(word if sampled.entity == "flow" else entity).alias("name"),
                 )
             )
     table, time, shown = _scaled(pl.concat(parts), sampled.name)
+    if sampled.entity == "flow":
+        names = table["name"].unique(maintain_order=True).to_list()
+        colour = alt.Color("name:N", scale=alt.Scale(domain=names), legend=alt.Legend(title=None, symbolType="stroke"))
+    else:
+        colour = alt.Color("name:N", sort=None, legend=alt.Legend(title=None, columns=3, symbolType="stroke"))
     panels: list[Any] = []
     for cell in cells:
         base = alt.Chart(alt.NamedData("table")).transform_filter(alt.datum.cell == cell.label)
         lines = base.mark_line(strokeWidth=1.5, interpolate="step-after" if y == "cwnd" else "linear").encode(
             x=alt.X(field=time.column, type="quantitative", title=time.axis, scale=alt.Scale(nice=False)),
             y=alt.Y(field=shown.column, type="quantitative", title=shown.axis),
-            color=alt.Color("entity:N", legend=alt.Legend(title=None, columns=3), sort=None),
+            color=colour,
             tooltip=[
-                "entity:N",
+                "name:N",
+                alt.Tooltip(field=sampled.entity, type="nominal"),
                 alt.Tooltip(field=time.column, type="quantitative", title=time.axis, format=".4~g"),
                 alt.Tooltip(field=shown.column, type="quantitative", title=shown.axis, format=".4~g"),
             ],
         )
-        panels.append(lines.properties(height=180, title=cell.label if len(cells) > 1 else alt.Undefined))
-    chart = alt.concat(*panels, columns=1).resolve_scale(color="independent", x="shared", y="shared")
+        panels.append(titled(lines.properties(height=180), cell, cells))
+    chart = alt.concat(*panels, columns=1).resolve_scale(
+        color="shared" if sampled.entity == "flow" else "independent", x="shared", y="shared"
+    )
     if sampled.entity == "flow":
-        which = f"the flows from the fastest to the slowest in equal steps of rank, {min(HANDFUL, most)} of {most}"
+        which = f"{min(HANDFUL, most)} of {most} flows, in equal steps of their order of completion"
     else:
         which = f"the {min(HANDFUL, most)} of {most} {sampled.entity} entities with the largest mean"
         which = which.replace("queue entities", "queues").replace("link entities", "links")
-    caption = f"First repeat of each cell; {which}.{selection}" + _thinning(
+    caption = f"First repeat of each cell; {which}.{selection}{unsampled}" + _thinning(
         is_thinned, "largest" if sampled.entity == "queue" else "mean"
     )
-    drawn = {"table": table.drop("place")}
+    drawn = {"table": table}
     spec = finish(chart, drawn, panel=400, margin=70)
     return Figure(slug("series", y), ask.title or f"{shown.title} over time", caption, spec, drawn)
+
+
+def _sampled_cells(cells: list[Cell], y: str) -> tuple[list[Cell], str]:
+    """The cells whose first repeat has samples of `y`, and a sentence on the others; none at all is a ResultsError."""
+    sampled, reason = [], None
+    for cell in cells:
+        try:
+            samples_of(cell.done[0], y)
+            sampled.append(cell)
+        except ResultsError as error:
+            reason = error
+    if not sampled and reason is not None:
+        raise reason
+    absent = [cell.label for cell in cells if cell not in sampled]
+    return sampled, f" No samples of it in {', '.join(absent)}." if absent else ""
 
 
 def samples_of(run: Run, metric: str) -> pl.DataFrame:
