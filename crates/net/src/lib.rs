@@ -11,6 +11,7 @@ pub mod ids;
 pub mod kinds;
 pub mod load_balance;
 pub mod network;
+pub mod paths;
 pub mod random;
 pub mod results;
 pub mod routing;

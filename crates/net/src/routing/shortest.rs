@@ -68,3 +68,127 @@ fn switches_into(network: &Network) -> Into {
     }
     into
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::LinkId;
+    use crate::kinds::Describe;
+    use crate::network::{Builder, NodeKind};
+    use crate::random::stream;
+
+    /// Random switches and hosts (some with several links, some tied to each other), some links down in one direction.
+    fn random_network(seed: u64) -> Network {
+        let mut random = stream(seed, "network");
+        let (hosts, switches) = (1 + random.below(9) as usize, 1 + random.below(7) as usize);
+        let mut b = Builder::new(&Describe::defaults());
+        for n in 0..hosts + switches {
+            let kind = if n < hosts {
+                NodeKind::Host
+            } else {
+                NodeKind::Switch
+            };
+            b.node(format!("n{n}"), kind, 0, None, [10, 0, 0, n as u8]);
+        }
+        for host in 0..hosts {
+            for _ in 0..1 + random.below(4) / 3 {
+                let any = random.below(12) == 0;
+                let to = if any {
+                    random.below((hosts + switches) as u64) as usize
+                } else {
+                    hosts + random.below(switches as u64) as usize
+                };
+                if to != host {
+                    b.cable(NodeId::from(host), NodeId::from(to));
+                }
+            }
+        }
+        for _ in 0..random.below(3 * switches as u64) {
+            let (a, z) = (
+                random.below(switches as u64) as usize,
+                random.below(switches as u64) as usize,
+            );
+            if a != z {
+                b.cable(NodeId::from(hosts + a), NodeId::from(hosts + z));
+            }
+        }
+        let mut network = b.build(&[]).unwrap();
+        for link in &mut network.links {
+            link.is_up = random.below(8) != 0;
+        }
+        network
+    }
+
+    /// Hops from every node to `dst` by relaxing all links until nothing changes.
+    fn distances(network: &Network, dst: NodeId) -> Vec<u32> {
+        let mut distance = vec![UNREACHABLE; network.nodes.len()];
+        distance[dst.index()] = 0;
+        for _ in &network.nodes {
+            for link in network.links.iter().filter(|l| l.is_up) {
+                let may_forward = link.dst == dst || !network.is_host(link.dst);
+                if may_forward && distance[link.dst.index()] != UNREACHABLE {
+                    let through = distance[link.dst.index()] + 1;
+                    distance[link.src.index()] = distance[link.src.index()].min(through);
+                }
+            }
+        }
+        distance
+    }
+
+    #[test]
+    fn next_hops_are_exactly_those_that_come_closer() {
+        for seed in 0..2000 {
+            let network = random_network(seed);
+            let routes = Shortest::defaults().routes(&network).unwrap();
+            for dst in network.host_ids() {
+                let distance = distances(&network, dst);
+                for node in (0..network.nodes.len()).map(NodeId::from) {
+                    let closer = |l: &LinkId| {
+                        let link = &network.links[l.index()];
+                        let there = distance[link.dst.index()];
+                        link.is_up
+                            && there != UNREACHABLE
+                            && there + 1 == distance[node.index()]
+                            && (link.dst == dst || !network.is_host(link.dst))
+                    };
+                    let expected: Vec<_> =
+                        network.out(node).iter().copied().filter(closer).collect();
+                    assert_eq!(
+                        routes.next_hops(node, dst),
+                        expected,
+                        "seed {seed}: {node:?} to {dst:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_fabric_with_a_failed_link_avoids_it() {
+        let table = serde_json::json!({ "kind": "fat_tree", "overrides": [{ "links": "se00>sa00", "failed": true }] });
+        let network = crate::topology::Topology::from_table(table.as_object().unwrap())
+            .unwrap()
+            .build(0)
+            .unwrap();
+        let routes = Shortest::defaults().routes(&network).unwrap();
+        let name = |l: &LinkId| network.link_name(*l);
+        // Upwards only the other aggregation switch is left; downwards the link still works.
+        assert_eq!(
+            routes
+                .next_hops(NodeId(16), NodeId(15))
+                .iter()
+                .map(name)
+                .collect::<Vec<_>>(),
+            ["se00>sa01"]
+        );
+        let sa00 = network.nodes.iter().position(|n| n.name == "sa00").unwrap();
+        assert_eq!(
+            routes
+                .next_hops(NodeId::from(sa00), NodeId(0))
+                .iter()
+                .map(name)
+                .collect::<Vec<_>>(),
+            ["sa00>se00"]
+        );
+    }
+}
