@@ -6,18 +6,21 @@ section 4 (for a finished flow without warm-up, its size over its completion tim
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables, known
+from weft.metric.definition import Metric, Tables, columns, known
 
 
 def goodput(tables: Tables) -> pl.Series:
-    """Payload bits per second of each flow, at least 0; unfinished flows count with what they received.
+    """Payload bits per second of each flow that started, at least 0; unfinished ones count with what they received.
 
     Raises ResultsError if `flows.goodput_bps` is absent or null.
 
     >>> goodput({"flows": pl.DataFrame({"goodput_bps": [9.0e6, 7.0e6]})}).to_list()
     [9000000.0, 7000000.0]
     """
-    return known(tables, "flows", "goodput_bps")["goodput_bps"]
+    flows = columns(tables, "flows", "goodput_bps")
+    if "start_ns" in tables["flows"].columns:
+        flows = tables["flows"].filter(pl.col("start_ns").is_not_null() | pl.col("goodput_bps").is_not_null())
+    return known({"flows": flows}, "flows", "goodput_bps")["goodput_bps"]
 
 
 METRIC = Metric("goodput", "Goodput", "bps", "flow", "higher", "mean", "RFC 2647, section 3.17", goodput)

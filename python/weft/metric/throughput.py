@@ -5,7 +5,7 @@ Source: DESIGN.md section 4: goodput with the wire bytes of the flow's first lin
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables, known
+from weft.metric.definition import Metric, Tables, columns, known
 
 
 def throughput(tables: Tables) -> pl.Series:
@@ -18,8 +18,10 @@ def throughput(tables: Tables) -> pl.Series:
     >>> throughput({"flows": flows}).to_list()
     [10000000.0]
     """
-    flows = known(tables, "flows", "goodput_bps", "wire_bytes", "delivered_bytes")
-    delivering = flows.filter(pl.col("delivered_bytes") > 0)
+    counted = known(tables, "flows", "wire_bytes", "delivered_bytes")
+    rates = columns(tables, "flows", "goodput_bps")
+    flows = pl.concat([counted, rates], how="horizontal").filter(pl.col("delivered_bytes") > 0)
+    delivering = known({"flows": flows}, "flows", *flows.columns)
     rate = pl.col("goodput_bps") * pl.col("wire_bytes") / pl.col("delivered_bytes")
     return delivering.select(rate.alias("throughput_bps"))["throughput_bps"]
 

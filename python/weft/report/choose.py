@@ -39,5 +39,10 @@ def choose(folder: Folder) -> tuple[list[Figure], dict[str, str]]:
             figure = FIGURES[asked.figure].draw(folder, asked)
             figures.setdefault(figure.name, figure)
         except ResultsError as error:
-            not_drawn[" ".join(word for word in (asked.figure, asked.y) if word)] = str(error)
+            not_drawn[_name(asked)] = str(error)
     return list(figures.values()), not_drawn
+
+
+def _name(asked: Ask) -> str:
+    words = {"ecdf": "distribution of {y}", "rank": "{y} by rank", "series": "{y} over time", "fabric": "drawn fabric"}
+    return words.get(asked.figure, f"{asked.figure} of {{y}}").format(y=asked.y)

@@ -111,9 +111,15 @@ def _seeds(folder: Folder) -> str:
         return "The seeds are not recorded"
     if len(seeds) == 1:
         return f"Seed {seeds[0]}"
-    listed = ", ".join(map(str, seeds)) if len(seeds) <= 10 else f"{seeds[0]} … {seeds[-1]} ({len(seeds)})"
     paired = all({run.seed for run in cell.runs} == set(seeds) for cell in folder.cells)
-    return f"Seeds {listed}" + (", the same in every cell" if paired and len(folder.cells) > 1 else "")
+    first = sorted({run.seed for run in folder.runs if run.repeat == 0 and run.seed is not None})
+    if len(seeds) <= 10 and seeds[-1] < 1_000_000:
+        text = f"Seeds {', '.join(map(str, seeds))}"
+    elif len(first) == 1:
+        text = f"Seed {first[0]} and {len(seeds) - 1} derived from it"
+    else:
+        text = f"{len(seeds)} seeds"
+    return text + (", the same in every cell" if paired and len(folder.cells) > 1 else "")
 
 
 def _section(section: object) -> str:

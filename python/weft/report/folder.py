@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from weft.errors import ResultsError
 
@@ -30,7 +31,8 @@ class RunTables(Mapping[str, pl.DataFrame]):
             if not path.is_file():
                 raise KeyError(name)
             try:
-                self._read[name] = pl.read_parquet(path)
+                words = cs.categorical() | cs.enum()
+                self._read[name] = pl.read_parquet(path).with_columns(words.cast(pl.String))
             except (pl.exceptions.PolarsError, OSError) as error:
                 raise ResultsError(f"{path}: cannot be read ({error}); delete {path.parent} and run again") from error
         return self._read[name]

@@ -210,7 +210,14 @@ def _figure(place: int, figure: Figure) -> str:
 def _not_drawn(not_drawn: Mapping[str, str]) -> str:
     if not not_drawn:
         return ""
-    items = "".join(f"<li><b>{escape(name)}</b>: {escape(reason)}.</li>" for name, reason in not_drawn.items())
+    reasons: dict[str, list[str]] = {}
+    for name, reason in not_drawn.items():
+        # Several figures may lack the same thing: samples differ in the metric's name only.
+        _, _, rest = reason.partition(" was not sampled; ")
+        reasons.setdefault(f"not sampled; {rest}" if rest else reason, []).append(name)
+    items = "".join(
+        f"<li><b>{escape(', '.join(names))}</b>: {escape(reason)}.</li>" for reason, names in reasons.items()
+    )
     return f'<div class="absent"><h3>Not drawn</h3><ul>{items}</ul></div>'
 
 

@@ -30,9 +30,8 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     assert isinstance(largest, float)
     shown = quantity(observations.name, largest)
     boxes, outliers, is_thinned = [], [], False
-    for (place, group), part in frame.group_by(
-        [f"key/{x}", f"key/{by}"] if by != x else [f"key/{x}"] * 2, maintain_order=True
-    ):
+    placed = frame.select(pl.col(f"key/{x}").alias("place"), pl.col(f"key/{by}").alias("group"), "value")
+    for (place, group), part in placed.group_by(["place", "group"], maintain_order=True):
         five, beyond = five_numbers([value * shown.factor for value in part["value"].to_list()])
         is_thinned |= len(beyond) > MOST_OUTLIERS
         beyond = beyond[:: -(-len(beyond) // MOST_OUTLIERS)] if beyond else []

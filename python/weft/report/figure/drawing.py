@@ -30,7 +30,6 @@ class Ask:
     y: str | None = None
     x: str | None = None
     by: str | None = None
-    value: str | None = None
     title: str | None = None
 
 
@@ -102,7 +101,7 @@ def ask(entry: Mapping[str, object], kinds: Mapping[str, Kind]) -> Ask:
     for key in kind.needs:
         if getattr(asked, key) is None:
             raise ResultsError(f'report.{key}: the figure "{kind.name}" needs it')
-    for key in ("x", "y", "by", "value"):
+    for key in ("x", "y", "by"):
         if getattr(asked, key) is not None and key not in kind.needs + kind.takes:
             raise ResultsError(f'report.{key}: the figure "{kind.name}" does not have it')
     return asked
@@ -124,7 +123,7 @@ def finish(
     assert isinstance(spec, dict)
     spec.pop("config", None)
     _name_formats(spec, tables)
-    if "concat" not in spec and not aspect:
+    if "concat" not in spec and not margin:
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     spec["usermeta"] = {"weft": {"panel": panel, "margin": margin, "aspect": aspect}}
     return spec

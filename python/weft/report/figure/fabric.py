@@ -116,7 +116,14 @@ def _nodes(base: Any, kind: str, longest: int) -> list[Any]:
     host_upright = base.transform_filter(f"{host} && {upright}").mark_text(
         style="name", angle=270, align="right", baseline="middle", dx=-7
     )
-    host_text = [host_names, host_upright] if kind == "layered" else [host_names]
+    if kind == "layered":
+        host_text = [host_names, host_upright]
+    else:  # outside the circle
+        above = base.transform_filter(f"{host} && {roomy} && datum.y > 0.5")
+        host_text = [
+            host_names.transform_filter("datum.y <= 0.5"),
+            above.mark_text(style="name", baseline="bottom", dy=-6),
+        ]
     return [dot, hosts, boxes, *(layer.encode(text="node:N") for layer in [names, *host_text])]
 
 
@@ -140,10 +147,12 @@ def _strips(folder: Folder, cells: list[Cell], selection: str, title: str) -> Fi
         strips = (
             alt.Chart(alt.NamedData("strips"))
             .transform_filter(alt.datum.cell == cell.label)
+            # A step reaches under the next one, or the page shines through between them.
+            .transform_calculate(beyond="min(1, datum.to + 0.004)")
             .mark_rect()
             .encode(
                 x=alt.X("from:Q", title="Links of the layer, busiest first", axis=alt.Axis(format="%", grid=False)),
-                x2="to:Q",
+                x2="beyond:Q",
                 y=alt.Y("layer:N", sort=rows, title=None, axis=alt.Axis(labelLimit=220)),
                 color=alt.Color(
                     "utilization:Q",

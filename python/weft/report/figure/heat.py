@@ -8,22 +8,23 @@ from weft.report.folder import Folder
 
 
 def draw(folder: Folder, ask: Ask) -> Figure:
-    """Draw `value` as colour over the swept keys `x` and `y`."""
+    """Draw `y` as colour over the swept keys `x` and `by`."""
     import altair as alt
 
-    assert ask.x is not None and ask.y is not None and ask.value is not None
+    assert ask.x is not None and ask.y is not None and ask.by is not None
     cells = [cell for cell in folder.cells if cell.done]
-    table, shown, observations = means(folder, cells, ask.value, ask.x, ask.y)
+    table, shown, observations = means(folder, cells, ask.y, ask.x, ask.by)
     table = table.rename({"place": "x", "group": "y"})
-    title = words(ask.value, shown) + (f" ({shown.unit})" if shown.unit else "")
+    title = words(ask.y, shown) + (f" ({shown.unit})" if shown.unit else "")
     chart = (
         alt.Chart(alt.NamedData("table"))
         .mark_rect()
+        .properties(height=alt.Step(34))
         .encode(
             x=alt.X(
                 "x:O", title=ask.x, sort=table["x"].unique(maintain_order=True).to_list(), axis=alt.Axis(labelAngle=0)
             ),
-            y=alt.Y("y:O", title=ask.y, sort=table["y"].unique(maintain_order=True).to_list()),
+            y=alt.Y("y:O", title=ask.by, sort=table["y"].unique(maintain_order=True).to_list()),
             color=alt.Color(field=shown.column, type="quantitative", title=title),
             tooltip=[
                 "x:O",
@@ -33,10 +34,10 @@ def draw(folder: Folder, ask: Ask) -> Figure:
             ],
         )
     )
-    caption = f"{words(ask.value, shown)} of a run, mean over repeats.{observations.remark}"
+    caption = f"{words(ask.y, shown)} of a run, mean over repeats.{observations.remark}"
     tables: dict[str, pl.DataFrame] = {"table": table}
-    heading = ask.title or f"{words(ask.value, shown)} over {ask.x} and {ask.y}"
-    return Figure(slug("heat", ask.value, ask.x, ask.y), heading, caption, finish(chart, tables), tables)
+    heading = ask.title or f"{words(ask.y, shown)} over {ask.x} and {ask.by}"
+    return Figure(slug("heat", ask.y, ask.x, ask.by), heading, caption, finish(chart, tables, margin=150), tables)
 
 
-KIND = Kind("heat", "Mean of value per run as colour over two swept keys.", ("x", "y", "value"), (), draw)
+KIND = Kind("heat", "Mean of y per run as colour over the swept keys x and by.", ("x", "y", "by"), (), draw)

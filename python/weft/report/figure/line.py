@@ -5,7 +5,7 @@ import polars as pl
 from weft.errors import ResultsError
 from weft.report.figure.drawing import MOST_COLOURS, Ask, Figure, Kind, finish, slug
 from weft.report.figure.ecdf import LOG_FROM, group_colour
-from weft.report.figure.mean import means, words
+from weft.report.figure.mean import limits, means, words
 from weft.report.folder import Folder
 
 
@@ -32,15 +32,18 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     else:
         x = alt.X("place:O", title=ask.x, sort=table["place"].unique(maintain_order=True).to_list())
     base = alt.Chart(alt.NamedData("table")).encode(x=x, color=group_colour("group", groups))
-    band = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=title, scale=alt.Scale(zero=False)), y2="high:Q")
+    ends, cut = limits(table, shown.column, "low", "high")
+    scale = alt.Scale(domain=ends, nice=True)
+    band = base.mark_area(opacity=0.18, clip=True).encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q")
     line = base.mark_line(point=True).encode(
-        y=alt.Y(field=shown.column, type="quantitative", title=title),
-        tooltip=["place", "group:N", alt.Tooltip(field=shown.column, type="quantitative", format=".4~g"), "runs:Q"],
+        y=alt.Y(field=shown.column, type="quantitative", title=title, scale=scale),
+        tooltip=["place:N", "group:N", alt.Tooltip(field=shown.column, type="quantitative", format=".4~g"), "runs:Q"],
     )
     one = table["runs"].max() == 1
     caption = (
         f"{words(ask.y, shown)} of a run, "
         + ("one repeat, so no interval." if one else "mean over repeats with 95 % t interval.")
+        + cut
         + observations.remark
     )
     heading = ask.title or f"{words(ask.y, shown)} over {ask.x}"

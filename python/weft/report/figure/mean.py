@@ -28,6 +28,27 @@ def means(
     return pl.DataFrame(rows, schema={**schema, "runs": pl.Int64}, orient="row"), shown, observations
 
 
+def limits(table: pl.DataFrame, column: str, low: str, high: str) -> tuple[list[float], str]:
+    """Ends of an axis that shows the means and, as far as there is room, their intervals; and the remark if cut.
+
+    Two or three repeats can give intervals ten times as long as the means are large.
+
+    >>> table = pl.DataFrame({"mean": [10.0, 8.0], "low": [9.0, -50.0], "high": [11.0, 66.0]})
+    >>> limits(table, "mean", "low", "high")
+    ([0.0, 15.0], ' Intervals that reach beyond the axis are cut.')
+    """
+    means = table[column].to_list()
+    lows = [value for value in table[low].to_list() if value is not None] + means
+    highs = [value for value in table[high].to_list() if value is not None] + means
+    room = 0.5 * max(map(abs, means))
+    bottom, top = min(0.0, *means), max(0.0, *means)
+    if bottom < 0:
+        bottom = max(min(lows), bottom - room)
+    top = min(max(highs), top + room) if top > 0 else top
+    is_cut = min(lows) < bottom or max(highs) > top
+    return [bottom, top or 1.0], " Intervals that reach beyond the axis are cut." if is_cut else ""
+
+
 def words(y: str, shown: Quantity) -> str:
     """What is averaged, in words: the summary of a metric beside its name.
 

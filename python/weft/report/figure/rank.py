@@ -7,6 +7,7 @@ import polars as pl
 
 from weft.report.figure.drawing import MOST_COLOURS, Ask, Figure, Kind, drawn_cells, finish, slug
 from weft.report.figure.ecdf import group_colour
+from weft.report.figure.mean import limits
 from weft.report.figure.observation import each_value, labelled
 from weft.report.folder import Folder
 from weft.report.quantity import quantity
@@ -40,11 +41,13 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         ),
         color=group_colour(by, groups),
     )
-    band = base.mark_area(opacity=0.18, line=False).encode(
-        y=alt.Y(field=low, type="quantitative", title=shown.axis), y2=alt.Y2(field=high)
+    ends, cut = limits(table, shown.column, low, high)
+    scale = alt.Scale(domain=ends, nice=True)
+    band = base.mark_area(opacity=0.18, line=False, clip=True).encode(
+        y=alt.Y(field=low, type="quantitative", title=shown.axis, scale=scale), y2=alt.Y2(field=high)
     )
     line = base.mark_line(point=alt.OverlayMarkDef(size=18) if table.height <= 40 * len(groups) else False).encode(
-        y=alt.Y(field=shown.column, type="quantitative", title=shown.axis),
+        y=alt.Y(field=shown.column, type="quantitative", title=shown.axis, scale=scale),
         tooltip=[
             alt.Tooltip(field=by, type="nominal"),
             alt.Tooltip("rank:Q"),
@@ -56,6 +59,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     caption = (
         f"{observations.entity.capitalize()}s of each run in order of {shown.title.lower()}, best first; "
         + (f"mean over {repeats} repeats with 95 % t interval." if repeats > 1 else "one repeat, so no interval.")
+        + cut
         + selection
         + (f" Thinned to {MOST_RANKS} ranks." if is_thinned else "")
         + observations.remark

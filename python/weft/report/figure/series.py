@@ -170,11 +170,21 @@ def samples_of(run: Run, metric: str) -> pl.DataFrame:
 
     Raises ResultsError if the run has none.
     """
-    samples = columns(run.tables, "samples", "time_ns", "metric", "entity", "value")
-    present = samples.filter((pl.col("metric") == metric) & pl.col("value").is_not_null())
+    names = [metric, SAMPLED[metric].name] if metric in SAMPLED else [metric]
+    path = run.directory / "samples.parquet"
+    present = pl.DataFrame()
+    if path.is_file():
+        # Lazily: the samples of a large fabric are many, and one metric is wanted.
+        present = (
+            pl.scan_parquet(path)
+            .with_columns(pl.col("metric", "entity").cast(pl.String))
+            .filter(pl.col("metric").is_in(names) & pl.col("value").is_not_null())
+            .select("time_ns", "entity", "value")
+            .collect()
+        )
     if present.is_empty():
-        raise ResultsError(f"{metric} over time: it was not sampled; set `every` (and `metrics`) under [measure]")
-    return present.select("time_ns", "entity", "value")
+        raise ResultsError(f"{metric} was not sampled; set `every` (and `metrics`) under [measure]")
+    return present
 
 
 def binned(ordered: pl.DataFrame, how: pl.Expr) -> tuple[pl.DataFrame, bool]:
