@@ -36,6 +36,7 @@ pub fn kinds() -> Vec<kinds::Kind> {
             network::LinkConfig::describe(),
             network::Loss::describe(),
             network::Override::describe(),
+            topology::custom::Cable::describe(),
             scenario::plan::WorkloadKeys::describe(),
         ],
     ]

@@ -213,6 +213,8 @@ impl Network {
 pub struct Builder {
     nodes: Vec<Node>,
     links: Vec<Link>,
+    /// What of each link's delay is its switch.
+    latencies: Vec<Time>,
     config: LinkConfig,
 }
 
@@ -222,6 +224,7 @@ impl Builder {
         Self {
             nodes: Vec::new(),
             links: Vec::new(),
+            latencies: Vec::new(),
             config: config.clone(),
         }
     }
@@ -259,6 +262,7 @@ impl Builder {
                 NodeKind::Switch => config.switch_latency,
                 NodeKind::Host => Time::ZERO,
             };
+            self.latencies.push(latency);
             self.links.push(Link {
                 src,
                 dst,
@@ -280,7 +284,7 @@ impl Builder {
     pub fn build(mut self, overrides: &[Override]) -> Result<Network, Fault> {
         for (i, change) in overrides.iter().enumerate() {
             let mut matched = false;
-            for link in &mut self.links {
+            for (link, &latency) in self.links.iter_mut().zip(&self.latencies) {
                 let (src, dst) = (
                     &self.nodes[link.src.index()].name,
                     &self.nodes[link.dst.index()].name,
@@ -295,10 +299,6 @@ impl Builder {
                 matched = true;
                 link.rate = change.rate.unwrap_or(link.rate);
                 if let Some(delay) = change.delay {
-                    let latency = match self.nodes[link.dst.index()].kind {
-                        NodeKind::Switch => self.config.switch_latency,
-                        NodeKind::Host => Time::ZERO,
-                    };
                     link.delay = delay + latency;
                 }
                 link.loss = change.loss.clone().or(link.loss.take());
