@@ -25,7 +25,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     if by != x:
         base = base.encode(xOffset=alt.XOffset("group:N", sort=groups))
     colour = group_colour("group", groups, "square") if by != x else alt.value("#5b8db8")
-    bars = base.mark_bar(opacity=0.75, width={"band": 0.6}).encode(
+    bars = base.mark_bar(opacity=0.75, width={"band": 0.42 if by == x else 0.8}).encode(
         y=alt.Y(field=shown.column, type="quantitative", title=f"{words(ask.y, shown)}" + _unit(shown.unit)),
         color=colour,
         tooltip=[

@@ -51,15 +51,15 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         base = base.encode(xOffset=alt.XOffset("group:N", sort=groups))
     y = alt.Y("low:Q", title=shown.axis, scale=alt.Scale(zero=False))
     tooltip = ["place:N", "group:N", *(alt.Tooltip(f"{name}:Q", format=".4~g") for name in names[2:])]
-    size = {"band": 0.55}
+    size = {"band": 0.32 if by == x else 0.7}
     whisker = base.mark_rule(strokeWidth=1.2).encode(y=y, y2="high:Q")
-    box = base.mark_bar(width=size, fillOpacity=0.3, strokeWidth=1.2, filled=True).encode(
+    box = base.mark_bar(width=size, fillOpacity=0.4, filled=True).encode(
         y=alt.Y("q1:Q", title=shown.axis), y2="q3:Q", tooltip=tooltip
     )
     middle = base.mark_tick(thickness=2.5, width=size).encode(y="median:Q", tooltip=tooltip)
     points = (
         alt.Chart(alt.NamedData("outliers"))
-        .mark_point(size=14, filled=True, opacity=0.6)
+        .mark_point(size=22, filled=True, opacity=0.55)
         .encode(x=axis, y=alt.Y(field=shown.column, type="quantitative", title=shown.axis), color=colour)
     )
     if by != x:

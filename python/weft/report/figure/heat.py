@@ -25,7 +25,13 @@ def draw(folder: Folder, ask: Ask) -> Figure:
                 "x:O", title=ask.x, sort=table["x"].unique(maintain_order=True).to_list(), axis=alt.Axis(labelAngle=0)
             ),
             y=alt.Y("y:O", title=ask.by, sort=table["y"].unique(maintain_order=True).to_list()),
-            color=alt.Color(field=shown.column, type="quantitative", title=title),
+            color=alt.Color(
+                field=shown.column,
+                type="quantitative",
+                title=title,
+                scale=alt.Scale(interpolate="lab", zero=False),
+                legend=alt.Legend(gradientLength=240, gradientThickness=10, direction="horizontal"),
+            ),
             tooltip=[
                 "x:O",
                 "y:O",

@@ -30,7 +30,12 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         is_log = min(known) > 0 and max(known) / min(known) > LOG_FROM
         x = alt.X("place:Q", title=ask.x, scale=alt.Scale(type="log") if is_log else alt.Scale(zero=False))
     else:
-        x = alt.X("place:O", title=ask.x, sort=table["place"].unique(maintain_order=True).to_list())
+        x = alt.X(
+            "place:O",
+            title=ask.x,
+            sort=table["place"].unique(maintain_order=True).to_list(),
+            axis=alt.Axis(labelAngle=0),
+        )
     base = alt.Chart(alt.NamedData("table")).encode(x=x, color=group_colour("group", groups))
     ends, cut = limits(table, shown.column, "low", "high")
     scale = alt.Scale(domain=ends, nice=True)
