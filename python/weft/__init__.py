@@ -1,0 +1,57 @@
+"""weft: a laboratory for data-center networks.
+
+    experiment = weft.load("experiments/examples/first.toml")
+    results = weft.run(experiment)
+    results.flows
+
+The line: experiment file -> Experiment -> Scenario -> backend -> Results -> metrics -> statistics -> report.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import ExperimentError, Fault, Interrupted, OutputError, ResultsError, RunError, WeftError
+
+if TYPE_CHECKING:
+    from weft.execute import run
+    from weft.experiment.experiment import Experiment, load
+    from weft.results import Results
+    from weft.scenario import Scenario
+
+    __version__: str
+
+_PLACES = {
+    "Experiment": "weft.experiment.experiment",
+    "Results": "weft.results",
+    "Scenario": "weft.scenario",
+    "load": "weft.experiment.experiment",
+    "run": "weft.execute",
+}
+
+__all__ = [
+    "Experiment",
+    "ExperimentError",
+    "Fault",
+    "Interrupted",
+    "OutputError",
+    "Results",
+    "ResultsError",
+    "RunError",
+    "Scenario",
+    "WeftError",
+    "__version__",
+    "load",
+    "run",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Late: a part of weft (units, errors) loads without the rest.
+    import importlib
+
+    if name == "__version__":
+        from weft import _core
+
+        return _core.version()
+    if name in _PLACES:
+        return getattr(importlib.import_module(_PLACES[name]), name)
+    raise AttributeError(f"module 'weft' has no attribute {name!r}")

@@ -1,0 +1,52 @@
+"""Execution: where the runs of a plan are done. `run` is what `weft run` does, as a Python call."""
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from weft.errors import WeftError
+from weft.execute.local import execute
+from weft.execute.plan import write_plan
+from weft.experiment.experiment import Experiment, load
+from weft.progress import Silent, observer
+
+if TYPE_CHECKING:
+    from weft.results import Results
+
+
+def run(
+    source: str | Path | Mapping[str, Any] | Experiment,
+    out: str | Path | None = None,
+    set: Iterable[str] | Mapping[str, Any] = (),
+    jobs: int = 1,
+    progress: bool = False,
+) -> "Results":
+    """Run an experiment or its whole sweep; what is in `out` already is not done again.
+
+    Without `out` the results live in a temporary folder as long as the returned object. Raises ExperimentError,
+    OutputError, and RunError for a run that failed; unfinished flows stay in the tables, with a warning in
+    `results.warnings`.
+    """
+    from weft.errors import RunError
+    from weft.results import Results
+
+    if jobs != 1:
+        raise WeftError(f"jobs={jobs}: this version executes one run after another; leave it out")
+    if isinstance(source, Experiment):
+        if set:
+            raise WeftError("settings go to weft.load; an Experiment does not change")
+        experiment = source
+    else:
+        experiment = load(source, set)
+    temporary = tempfile.TemporaryDirectory(prefix="weft-") if out is None else None
+    directory = Path(out) if out is not None else Path(temporary.name if temporary else ".")
+    outcome = execute(experiment, directory, observer() if progress else Silent())
+    write_plan(experiment, directory)
+    if outcome.failed:
+        failed, message = outcome.failed[0]
+        raise RunError(f"{len(outcome.failed)} of {outcome.planned} runs failed; run {failed.name}: {message}")
+    return Results(directory, temporary)
+
+
+__all__ = ["execute", "run", "write_plan"]

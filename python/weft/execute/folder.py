@@ -1,0 +1,174 @@
+"""The output folder: what it holds, whether it may be continued, and how a run's folder appears whole or not at all.
+
+    OUT/manifest.json      weft's version and the resolved experiment: what may be resumed
+    OUT/experiment.toml    as given
+    OUT/plan.parquet       one row per run
+    OUT/runs/RUN/          the tables and the manifest of one run
+"""
+
+import fcntl
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from weft.errors import OutputError
+from weft.experiment.experiment import NOT_SIMULATED, Experiment
+from weft.experiment.readable import toml
+from weft.sweep import Run
+
+FORMAT = 1
+"""Version of the layout of folders and tables."""
+
+NEW_FOLDER = "give another folder with --out, or delete this one"
+
+
+class Folder:
+    """The output folder of one experiment, open for writing."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.runs = directory / "runs"
+
+    def is_done(self, run: Run) -> bool:
+        """Whether the run's folder is there; it appears whole or not at all."""
+        return (self.runs / run.name / "manifest.json").is_file()
+
+    def manifest(self, run: Run) -> dict[str, Any]:
+        """The manifest of a finished run."""
+        manifest: dict[str, Any] = json.loads((self.runs / run.name / "manifest.json").read_text(encoding="utf-8"))
+        return manifest
+
+    @contextmanager
+    def partial(self, run: Run) -> Iterator[Path]:
+        """A directory for a run in progress, gone afterwards unless `keep` renamed it."""
+        beside = self.runs / f".{run.name}.partial"
+        shutil.rmtree(beside, ignore_errors=True)
+        beside.mkdir(parents=True)
+        try:
+            yield beside
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)
+
+    def keep(self, run: Run, manifest: Mapping[str, Any]) -> None:
+        """Makes the run in progress a finished one."""
+        beside = self.runs / f".{run.name}.partial"
+        write_json(beside / "manifest.json", manifest)
+        beside.rename(self.runs / run.name)
+
+
+@contextmanager
+def opened(directory: Path, experiment: Experiment) -> Iterator[Folder]:
+    """The folder, checked, locked against a second `weft run`, and made where it is missing.
+
+    Raises OutputError, with nothing written, if it cannot be written or continued.
+    """
+    _refuse_foreign(directory, experiment)
+    folder = Folder(directory)
+    made = _missing_parents(directory)
+    try:
+        folder.runs.mkdir(parents=True, exist_ok=True)
+        lock = os.open(directory, os.O_RDONLY)
+    except OSError as error:
+        for parent in made:
+            _remove_empty(parent)
+        raise OutputError(f"{directory}: cannot be written: {error.strerror}; give another folder with --out") from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise OutputError(f"{directory}: another weft run is writing to it; wait for it, or give another --out") from None
+        try:
+            _describe(directory, experiment)
+        except OSError as error:
+            raise OutputError(f"{directory}: cannot be written: {error.strerror}; give another folder with --out") from None
+        yield folder
+    finally:
+        os.close(lock)
+
+
+def write_json(file: Path, value: Mapping[str, Any]) -> None:
+    """Written beside and renamed, so that nobody reads half of it."""
+    beside = file.with_name(f".{file.name}.part")
+    beside.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+    beside.replace(file)
+
+
+def _describe(directory: Path, experiment: Experiment) -> None:
+    from weft import _core
+
+    document = experiment.document
+    text = document.text or toml(document.value)
+    (directory / "experiment.toml").write_text(text, encoding="utf-8")
+    description = {
+        "format": FORMAT,
+        "version": _core.version(),
+        "commit": _core.commit(),
+        "file": document.place,
+        "set": list(document.settings),
+        "experiment": experiment.resolved,
+    }
+    write_json(directory / "manifest.json", description)
+
+
+def _refuse_foreign(directory: Path, experiment: Experiment) -> None:
+    from weft import _core
+
+    if not directory.exists():
+        return
+    if not directory.is_dir():
+        raise OutputError(f"{directory}: is a file; give a folder with --out")
+    try:
+        names = {entry.name for entry in directory.iterdir()}
+    except OSError as error:
+        raise OutputError(f"{directory}: cannot be read: {error.strerror}; give another folder with --out") from None
+    if not names or names == {"runs"} and not any((directory / "runs").iterdir()):
+        return
+    try:
+        described = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
+        version, before = described["version"], described["experiment"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise OutputError(f"{directory}: is not empty, and weft run did not write it; give another folder with --out") from None
+    finished = {entry.name for entry in (directory / "runs").glob("*") if not entry.name.startswith(".")}
+    if version != _core.version():
+        raise OutputError(
+            f"{directory}: was written by weft {version}; this is weft {_core.version()}, whose numbers may differ; {NEW_FOLDER}"
+        )
+    keys = [key for key in differing_keys(before, experiment.resolved) if key.partition(".")[0] not in NOT_SIMULATED]
+    if keys and finished - {run.name for run in experiment.plan()}:
+        raise OutputError(f"{directory}: holds runs of another experiment; they differ in {_listed(keys)}; {NEW_FOLDER}")
+
+
+def differing_keys(before: Any, after: Any, path: str = "") -> list[str]:
+    """Dotted keys in which two resolved experiments differ.
+
+    >>> differing_keys({"seed": 1, "topology": {"k": 4}}, {"seed": 1, "topology": {"k": 8}})
+    ['topology.k']
+    """
+    if isinstance(before, dict) and isinstance(after, dict):
+        keys = [*before, *(key for key in after if key not in before)]
+        return [
+            found for key in keys for found in differing_keys(before.get(key), after.get(key), f"{path}.{key}" if path else key)
+        ]
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        pairs = enumerate(zip(before, after, strict=True))
+        return [found for index, (old, new) in pairs for found in differing_keys(old, new, f"{path}[{index}]")]
+    return [] if before == after else [path]
+
+
+def _listed(keys: list[str]) -> str:
+    return ", ".join(keys[:8]) + (f" and {len(keys) - 8} more" if len(keys) > 8 else "")
+
+
+def _missing_parents(directory: Path) -> list[Path]:
+    return [place for place in (directory / "runs", directory, *directory.parents) if not place.exists()]
+
+
+def _remove_empty(directory: Path) -> None:
+    try:
+        directory.rmdir()
+    except OSError:
+        pass
