@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 
 const BITS: u32 = 12;
 const SLOTS: usize = 1 << BITS;
@@ -23,10 +23,7 @@ struct Slot {
     fill: u32,
 }
 
-const EMPTY: Slot = Slot {
-    head: NONE,
-    fill: CHUNK as u32,
-};
+const EMPTY: Slot = Slot { head: NONE, fill: CHUNK as u32 };
 
 /// One level of the wheel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,10 +34,7 @@ struct Level {
 
 impl Level {
     fn new() -> Self {
-        Self {
-            slots: vec![EMPTY; SLOTS],
-            occupied: vec![0; SLOTS / 64],
-        }
+        Self { slots: vec![EMPTY; SLOTS], occupied: vec![0; SLOTS / 64] }
     }
 
     /// The first occupied slot at or after `from`.
@@ -57,6 +51,22 @@ impl Level {
     }
 }
 
+/// Some packets of a window, where they lie: read them with [`Calendar::packet`], then give them back with
+/// [`Calendar::release`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    chunk: u32,
+    length: u32,
+}
+
+impl Piece {
+    /// Where the packets are.
+    pub(crate) fn places(self) -> std::ops::Range<u32> {
+        let start = self.chunk * CHUNK as u32;
+        start..start + self.length
+    }
+}
+
 /// Everything that will happen, by window.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Calendar {
@@ -65,7 +75,9 @@ pub(crate) struct Calendar {
     /// The window that was opened last.
     current: u64,
     levels: Vec<Level>,
-    chunks: Vec<Vec<Packet>>,
+    /// Chunk `i` is `arena[i * CHUNK..][..CHUNK]`.
+    arena: Vec<Packet>,
+    /// By chunk: the next older one of its list.
     next: Vec<u32>,
     free: Vec<u32>,
     len: usize,
@@ -79,7 +91,7 @@ impl Calendar {
             shift,
             current: 0,
             levels: (0..levels).map(|_| Level::new()).collect(),
-            chunks: Vec::new(),
+            arena: Vec::new(),
             next: Vec::new(),
             free: Vec::new(),
             len: 0,
@@ -98,36 +110,30 @@ impl Calendar {
         debug_assert!(window >= self.current, "time never decreases");
         self.len += 1;
         let apart = window ^ self.current;
-        let level = if apart < SLOTS as u64 {
-            0
-        } else {
-            ((63 - apart.leading_zeros()) / BITS) as usize
-        };
-        let slot = (window >> (BITS * level as u32)) as usize & (SLOTS - 1);
-        let Slot { head, fill } = self.levels[level].slots[slot];
-        if (fill as usize) < CHUNK {
-            self.chunks[head as usize].push(packet);
-            self.levels[level].slots[slot].fill = fill + 1;
-        } else {
-            self.push_to_fresh_chunk(level, slot, packet);
+        let level = if apart < SLOTS as u64 { 0 } else { ((63 - apart.leading_zeros()) / BITS) as usize };
+        let at = (window >> (BITS * level as u32)) as usize & (SLOTS - 1);
+        let slot = &mut self.levels[level].slots[at];
+        if slot.fill as usize == CHUNK {
+            self.add_chunk(level, at);
         }
+        let slot = &mut self.levels[level].slots[at];
+        let place = slot.head as usize * CHUNK + slot.fill as usize;
+        slot.fill += 1;
+        self.arena[place] = packet;
     }
 
     #[cold]
-    fn push_to_fresh_chunk(&mut self, level: usize, slot: usize, packet: Packet) {
+    fn add_chunk(&mut self, level: usize, at: usize) {
         let chunk = self.free.pop().unwrap_or_else(|| {
-            self.chunks.push(Vec::with_capacity(CHUNK));
+            let chunk = self.next.len() as u32;
+            self.arena.resize(self.arena.len() + CHUNK, Packet::local(Kind::Start, 0, 0, 0));
             self.next.push(NONE);
-            self.chunks.len() as u32 - 1
+            chunk
         });
-        let place = &mut self.levels[level].slots[slot];
-        self.next[chunk as usize] = place.head;
-        *place = Slot {
-            head: chunk,
-            fill: 1,
-        };
-        self.levels[level].occupied[slot / 64] |= 1 << (slot % 64);
-        self.chunks[chunk as usize].push(packet);
+        let slot = &mut self.levels[level].slots[at];
+        self.next[chunk as usize] = slot.head;
+        *slot = Slot { head: chunk, fill: 0 };
+        self.levels[level].occupied[at / 64] |= 1 << (at % 64);
     }
 
     /// The first window that has anything, without opening it.
@@ -150,85 +156,102 @@ impl Calendar {
             let shift = BITS * level as u32;
             let from = (self.current >> shift) as usize & (SLOTS - 1);
             // The slot of the current position itself has already been moved down.
-            let Some(slot) = self.levels[level].next_occupied(from) else {
-                continue;
-            };
+            let Some(slot) = self.levels[level].next_occupied(from) else { continue };
             let above = shift + BITS;
-            let base = if above >= 64 {
-                0
-            } else {
-                self.current >> above << above
-            };
+            let base = if above >= 64 { 0 } else { self.current >> above << above };
             self.current = base | (slot as u64) << shift;
-            self.len -= self.take(level, slot, |calendar, packet| calendar.push(packet));
+            let mut pieces = Vec::new();
+            self.take(level, slot, &mut pieces);
+            for piece in &pieces {
+                for place in piece.places() {
+                    let packet = self.arena[place as usize];
+                    self.push(packet);
+                }
+            }
+            self.release(&mut pieces);
             return;
         }
         unreachable!("{} packets in the calendar, none on any level", self.len);
     }
 
-    /// Opens `window` (from [`Self::next_window`]): moves its packets to the end of `into`.
-    pub(crate) fn open(&mut self, window: u64, into: &mut Vec<Packet>) {
+    /// Opens `window` (from [`Self::next_window`]): adds the pieces that hold its packets to `pieces`.
+    pub(crate) fn open(&mut self, window: u64, pieces: &mut Vec<Piece>) {
         self.current = window;
-        let slot = window as usize & (SLOTS - 1);
-        self.len -= self.take(0, slot, |_, packet| into.push(packet));
+        self.take(0, window as usize & (SLOTS - 1), pieces);
     }
 
-    /// Empties a slot, giving each packet to `act`; returns how many there were.
-    fn take(&mut self, level: usize, slot: usize, mut act: impl FnMut(&mut Self, Packet)) -> usize {
-        let mut chunk = self.levels[level].slots[slot].head;
-        self.levels[level].slots[slot] = EMPTY;
-        self.levels[level].occupied[slot / 64] &= !(1 << (slot % 64));
-        let mut count = 0;
+    fn take(&mut self, level: usize, at: usize, pieces: &mut Vec<Piece>) {
+        let Slot { head, fill } = std::mem::replace(&mut self.levels[level].slots[at], EMPTY);
+        self.levels[level].occupied[at / 64] &= !(1 << (at % 64));
+        let (mut chunk, mut length) = (head, fill);
         while chunk != NONE {
-            let mut packets = std::mem::take(&mut self.chunks[chunk as usize]);
-            count += packets.len();
-            for &packet in &packets {
-                act(self, packet);
-            }
-            packets.clear();
-            self.chunks[chunk as usize] = packets;
-            self.free.push(chunk);
+            pieces.push(Piece { chunk, length });
+            self.len -= length as usize;
             chunk = std::mem::replace(&mut self.next[chunk as usize], NONE);
+            length = CHUNK as u32;
         }
-        count
+    }
+
+    /// A packet of an open piece.
+    #[inline(always)]
+    pub(crate) fn packet(&self, place: u32) -> &Packet {
+        &self.arena[place as usize]
+    }
+
+    /// Gives back the memory of pieces whose packets have been handled.
+    pub(crate) fn release(&mut self, pieces: &mut Vec<Piece>) {
+        self.free.extend(pieces.drain(..).map(|piece| piece.chunk));
     }
 
     /// Everything that lies in the calendar, in no order that means anything.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.chunks.iter().flatten()
+        let lists = self.levels.iter().flat_map(|level| &level.slots).filter(|slot| slot.head != NONE);
+        lists.flat_map(move |slot| {
+            let mut next = Some((slot.head, slot.fill));
+            std::iter::from_fn(move || {
+                let (chunk, length) = next.filter(|n| n.0 != NONE)?;
+                next = Some((self.next[chunk as usize], CHUNK as u32));
+                Some(&self.arena[chunk as usize * CHUNK..][..length as usize])
+            })
+            .flatten()
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Kind;
 
-    fn drain(calendar: &mut Calendar) -> Vec<u64> {
-        let mut out = Vec::new();
-        while let Some(window) = calendar.next_window() {
-            let mut packets = Vec::new();
-            calendar.open(window, &mut packets);
-            let mut times: Vec<u64> = packets.iter().map(|p| p.time).collect();
-            assert!(times.iter().all(|t| t >> 10 == window));
-            times.sort_unstable();
-            out.extend(times);
-        }
-        out
+    fn open(calendar: &mut Calendar) -> Option<Vec<u64>> {
+        let window = calendar.next_window()?;
+        let mut pieces = Vec::new();
+        calendar.open(window, &mut pieces);
+        let mut times: Vec<u64> = pieces.iter().flat_map(|p| p.places()).map(|at| calendar.packet(at).time).collect();
+        calendar.release(&mut pieces);
+        assert!(times.iter().all(|t| t >> 10 == window));
+        times.sort_unstable();
+        Some(times)
     }
 
     #[test]
     fn what_goes_in_comes_out_in_order_over_all_levels() {
         let mut random = weft_net::random::stream(1, "calendar");
         let mut calendar = Calendar::new(10);
-        let mut times: Vec<u64> = (0..20_000)
-            .map(|_| random.next_u64() >> random.below(60))
-            .collect();
+        let mut times = Vec::new();
+        for _ in 0..20_000 {
+            let bits = random.below(60);
+            times.push(random.next_u64() >> bits);
+        }
         for &time in &times {
             calendar.push(Packet::local(Kind::Start, 0, 0, time));
         }
+        assert_eq!(calendar.packets().count(), times.len());
         times.sort_unstable();
-        assert_eq!(drain(&mut calendar), times);
+        let mut drained = Vec::new();
+        while let Some(window) = open(&mut calendar) {
+            drained.extend(window);
+        }
+        assert_eq!(drained, times);
     }
 
     #[test]
@@ -236,18 +259,16 @@ mod tests {
         let mut random = weft_net::random::stream(2, "calendar");
         let mut calendar = Calendar::new(10);
         calendar.push(Packet::local(Kind::Start, 0, 0, 5_000));
-        let (mut seen, mut last, mut packets) = (0, 0, Vec::new());
-        while let Some(window) = calendar.next_window() {
-            calendar.open(window, &mut packets);
-            for packet in packets.drain(..) {
-                assert!(packet.time >> 10 >= last >> 10);
-                last = packet.time;
+        let (mut seen, mut last) = (0, 0);
+        while let Some(window) = open(&mut calendar) {
+            for time in window {
+                assert!(time >= last);
+                last = time;
                 seen += 1;
                 if seen < 5_000 {
                     for _ in 0..1 + random.below(2) {
                         let bits = 1 + random.below(40);
-                        let ahead = 1_024 + random.below(1 << bits);
-                        calendar.push(Packet::local(Kind::Start, 0, 0, packet.time + ahead));
+                        calendar.push(Packet::local(Kind::Start, 0, 0, time + 1_024 + random.below(1 << bits)));
                     }
                 }
             }

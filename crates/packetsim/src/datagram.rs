@@ -97,7 +97,7 @@ impl Source {
             wire.schedule(event);
             return Sent::Nothing;
         }
-        if wire.ports[self.address.link as usize].busy_until > wire.now + self.card_room {
+        if wire.ports.port(self.address.link).busy_until > wire.now + self.card_room {
             return Sent::NoRoom;
         }
         let mut bytes = match self.sizes {

@@ -13,6 +13,7 @@ use weft_net::ids::FlowId;
 use weft_net::results::Table;
 use weft_net::scenario::Scenario;
 
+use crate::calendar::{Calendar, Piece};
 use crate::config::Config;
 use crate::host::Hosts;
 use crate::outcome::{self, Outcome};
@@ -67,7 +68,7 @@ struct Key {
 /// Memory that one window leaves to the next.
 #[derive(Clone, Debug, Default)]
 struct Scratch {
-    packets: Vec<Packet>,
+    pieces: Vec<Piece>,
     keys: Vec<Key>,
     /// By node: events in this window, then where its keys end.
     counts: Vec<u32>,
@@ -87,6 +88,8 @@ pub struct Simulation {
     /// Flows without a leader, by start time; those before `next_start` are in the calendar or beyond.
     starts: Vec<(u64, u32)>,
     next_start: usize,
+    /// Time of the last start that is in the calendar.
+    fed_until: u64,
     pub(crate) events: u64,
     /// Time of the last event, ps; at the end, the end of the run.
     pub(crate) now: u64,
@@ -133,22 +136,25 @@ impl Simulation {
             end: End::Running,
             starts,
             next_start: 0,
+            fed_until: 0,
             events: 0,
             now: 0,
             scratch,
         };
-        simulation.feed_start();
+        simulation.feed_starts(1);
         Ok(simulation)
     }
 
-    /// Puts the next start into the calendar, so that the calendar always knows when the next flow begins.
-    fn feed_start(&mut self) {
-        if let Some(&(time, flow)) = self.starts.get(self.next_start) {
+    /// Puts all starts before `time` and the one after them into the calendar: so it always knows when the next flow
+    /// begins.
+    fn feed_starts(&mut self, time: u64) {
+        while self.fed_until < time
+            && let Some(&(start, flow)) = self.starts.get(self.next_start)
+        {
             let node = Hosts::opener(&self.scenario, FlowId(flow));
-            self.wire
-                .calendar
-                .push(Packet::local(Kind::Start, node.0, flow, time));
+            self.wire.calendar.push(Packet::local(Kind::Start, node.0, flow, start));
             self.next_start += 1;
+            self.fed_until = start;
         }
     }
 
@@ -211,39 +217,10 @@ impl Simulation {
 
     /// Collects what happens in `window` before `boundary`; returns whether the boundary lies inside.
     fn open(&mut self, window: u64, boundary: u64) -> bool {
-        let scratch = &mut self.scratch;
-        scratch.packets.clear();
-        self.wire.calendar.open(window, &mut scratch.packets);
         let end = (window + 1).saturating_mul(self.wire.calendar.width());
+        self.feed_starts(end);
         self.wire.open_until = end.min(boundary);
-        // The start that was in the calendar may be in this window: then so may those that follow it.
-        if scratch.packets.iter().any(|p| p.kind == Kind::Start) {
-            while let Some(&(time, flow)) = self.starts.get(self.next_start) {
-                let event = Packet::local(
-                    Kind::Start,
-                    Hosts::opener(&self.scenario, FlowId(flow)).0,
-                    flow,
-                    time,
-                );
-                self.next_start += 1;
-                if time >= end {
-                    self.wire.calendar.push(event);
-                    break;
-                }
-                scratch.packets.push(event);
-            }
-        }
-        if end > boundary {
-            // The window is cut: what lies beyond the boundary goes back.
-            let calendar = &mut self.wire.calendar;
-            scratch.packets.retain(|packet| {
-                let is_before = packet.time < boundary;
-                if !is_before {
-                    calendar.push(*packet);
-                }
-                is_before
-            });
-        }
+        self.wire.calendar.open(window, &mut self.scratch.pieces);
         end > boundary
     }
 
@@ -257,81 +234,86 @@ impl Simulation {
             config,
             ..
         } = self;
-        let Scratch {
-            packets,
-            keys,
-            counts,
-            nodes,
-        } = scratch;
+        let Scratch { pieces, keys, counts, nodes } = scratch;
         let begin = window * wire.calendar.width();
-        let node_of = |packet: &Packet, wire: &Wire| {
-            if packet.link & LOCAL == 0 {
-                wire.ports[packet.link as usize].dst
-            } else {
-                packet.link & !LOCAL
-            }
-        };
+        let until = wire.open_until;
+        let is_cut = until < begin + wire.calendar.width();
         nodes.clear();
-        for packet in packets.iter() {
-            let node = node_of(packet, wire);
+        let mut total = 0;
+        for place in pieces.iter().flat_map(|piece| piece.places()) {
+            let packet = wire.calendar.packet(place);
+            if is_cut && packet.time >= until {
+                continue;
+            }
+            let node = node_of(packet, &wire.ends);
             let count = &mut counts[node as usize];
             if *count == 0 {
                 nodes.push(node);
             }
             *count += 1;
+            total += 1;
+        }
+        if nodes.len() * 8 > counts.len() {
+            // Many: in the order of their ids, which is the order in which their state lies in memory.
+            nodes.clear();
+            nodes.extend((0..counts.len() as u32).filter(|&node| counts[node as usize] > 0));
         }
         // From counts to where each node's keys begin.
-        let mut total = 0;
+        let mut end = 0;
         for &node in nodes.iter() {
             let count = &mut counts[node as usize];
-            total += std::mem::replace(count, total);
+            end += std::mem::replace(count, end);
         }
         keys.clear();
         keys.resize(total as usize, Key { order: 0, at: 0 });
-        for (at, packet) in packets.iter().enumerate() {
-            let place = &mut counts[node_of(packet, wire) as usize];
-            keys[*place as usize] = Key {
-                order: (packet.time - begin) << 32 | u64::from(packet.link),
-                at: at as u32,
-            };
+        for at in pieces.iter().flat_map(|piece| piece.places()) {
+            let packet = wire.calendar.packet(at);
+            if is_cut && packet.time >= until {
+                // The window is cut: what lies beyond the boundary goes back.
+                let packet = *packet;
+                wire.calendar.push(packet);
+                continue;
+            }
+            let place = &mut counts[node_of(packet, &wire.ends) as usize];
+            let order = (packet.time - begin) << 32 | u64::from(packet.link);
+            keys[*place as usize] = Key { order, at };
             *place += 1;
         }
         let (mut from, mut last, mut local) = (0, self.now, 0);
         for &node in nodes.iter() {
             let to = std::mem::take(&mut counts[node as usize]) as usize;
-            sort(&mut keys[from..to], packets);
-            if (node as usize) < scenario.network.hosts {
-                for key in &keys[from..to] {
-                    let packet = &packets[key.at as usize];
-                    // Local events that the host has set for this window come when they are due.
-                    while let Some(event) = take_due(&mut wire.soon, packet) {
-                        wire.now = event.time;
-                        local += 1;
-                        hosts.handle(node, &event, wire, scenario, config);
-                    }
+            sort(&mut keys[from..to], &wire.calendar);
+            let is_host = (node as usize) < scenario.network.hosts;
+            for key in &keys[from..to] {
+                let packet = *wire.calendar.packet(key.at);
+                if !is_host {
                     wire.now = packet.time;
-                    if packet.link & LOCAL == 0 {
-                        wire.arrived[packet.link as usize] += 1;
-                    }
-                    hosts.handle(node, packet, wire, scenario, config);
+                    wire.note_arrival(packet.link);
+                    wire.forward(scenario, node, packet);
+                    continue;
                 }
-                while let Some(event) = take_first(&mut wire.soon) {
+                // Local events that the host has set for this window come when they are due.
+                while let Some(event) = take_due(&mut wire.soon, &packet) {
                     wire.now = event.time;
                     local += 1;
                     hosts.handle(node, &event, wire, scenario, config);
                 }
-            } else {
-                for key in &keys[from..to] {
-                    let packet = packets[key.at as usize];
-                    wire.now = packet.time;
-                    wire.arrived[packet.link as usize] += 1;
-                    wire.forward(scenario, node, packet);
+                wire.now = packet.time;
+                if packet.link & LOCAL == 0 {
+                    wire.note_arrival(packet.link);
                 }
+                hosts.handle(node, &packet, wire, scenario, config);
+            }
+            while let Some(event) = take_first(&mut wire.soon) {
+                wire.now = event.time;
+                local += 1;
+                hosts.handle(node, &event, wire, scenario, config);
             }
             last = last.max(wire.now);
             from = to;
         }
-        self.events += u64::from(total) + local;
+        wire.calendar.release(pieces);
+        self.events += total + local;
         self.now = last;
     }
 
@@ -346,12 +328,18 @@ impl Simulation {
     }
 }
 
+/// Where a packet arrives, or whose event it is.
+#[inline(always)]
+fn node_of(packet: &Packet, ends: &[u32]) -> u32 {
+    if packet.link & LOCAL == 0 { ends[packet.link as usize] } else { packet.link & !LOCAL }
+}
+
 /// Sorts the events of one node: few, and mostly in order already.
 #[inline]
-fn sort(keys: &mut [Key], packets: &[Packet]) {
+fn sort(keys: &mut [Key], calendar: &Calendar) {
     let is_before = |a: &Key, b: &Key| {
         let local = |key: &Key| {
-            let packet = &packets[key.at as usize];
+            let packet = calendar.packet(key.at);
             (packet.flow, packet.kind)
         };
         a.order < b.order || (a.order == b.order && local(a) < local(b))

@@ -263,9 +263,8 @@ impl Hosts {
     }
 
     fn card_room(&self, link: u32, wire: &Wire) -> u64 {
-        let port = &wire.ports[link as usize];
-        let full = u64::from(self.mtu) + u64::from(port.overhead);
-        CARD_PACKETS * port.transmit_time(full, &wire.backlogs[link as usize])
+        let class = wire.ports.class(link);
+        CARD_PACKETS * class.transmit_time(u64::from(self.mtu) + class.overhead)
     }
 
     fn mss(&self, tcp: &weft_net::transport::tcp::Tcp) -> u16 {
@@ -444,7 +443,7 @@ impl Hosts {
 
     fn arm_card(&self, link: u32, node: u32, wire: &mut Wire) {
         let half = self.card_room(link, wire) / 2;
-        let at = (wire.ports[link as usize].busy_until - half).max(wire.now + 1);
+        let at = (wire.ports.port(link).busy_until - half).max(wire.now + 1);
         wire.schedule(Packet::local(Kind::CardReady, node, link, at));
     }
 

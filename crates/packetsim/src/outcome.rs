@@ -11,7 +11,6 @@ use weft_net::units::Time;
 
 use crate::engine::{End, Simulation};
 use crate::packet::LOCAL;
-use crate::probe::busy_before;
 use crate::record::{Reason, UNKNOWN};
 
 /// Everything that a run leaves.
@@ -64,8 +63,9 @@ fn in_flight(simulation: &Simulation) -> InFlight {
     for packet in wire.calendar.packets().filter(|p| p.link & LOCAL == 0) {
         let link = packet.link as usize;
         found.by_flow[packet.flow as usize] += 1;
-        if packet.time - wire.ports[link].delay > simulation.now {
-            let bytes = u64::from(packet.bytes) + u64::from(wire.ports[link].overhead);
+        let class = wire.ports.class(packet.link);
+        if packet.time - class.delay > simulation.now {
+            let bytes = u64::from(packet.bytes) + class.overhead;
             found.queued[link].0 += 1;
             found.queued[link].1 += bytes;
         } else {
@@ -78,30 +78,21 @@ fn in_flight(simulation: &Simulation) -> InFlight {
 /// Panics unless every packet is accounted for.
 fn check_conservation(simulation: &Simulation, found: &InFlight) {
     let (wire, hosts) = (&simulation.wire, &simulation.hosts);
-    for (link, port) in wire.ports.iter().enumerate() {
+    for link in 0..wire.ports.len() {
+        let (port, class) = (wire.ports.port(link as u32), wire.ports.class(link as u32));
         let name = || simulation.scenario.network.link_name(LinkId::from(link));
-        let lost = wire
-            .wear
-            .get(link)
-            .and_then(Option::as_ref)
-            .map_or(0, |w| w.lost);
-        let accounted = wire.arrived[link] + lost + found.queued[link].0 + found.flying[link];
-        // A packet lost on the wire that has not even left at the end is counted as lost: it will be.
-        assert_eq!(
-            port.packets,
-            accounted,
-            "link {}: packets accepted, and arrived + lost + queued + flying",
-            name()
-        );
-        let rate = wire.backlogs[link].rate;
-        let exact = u128::from(port.bytes) * 8_000_000_000_000;
-        let least = exact / u128::from(rate);
-        let busy = u128::from(wire.backlogs[link].busy);
+        let lost = wire.wear.get(link).and_then(Option::as_ref).map_or(0, |w| w.lost);
+        // A packet that the wire loses is counted when it joins the queue: it has no arrival.
+        let ahead = port.packets - lost - found.queued[link].0 - found.flying[link];
+        assert_eq!(ahead as u32, wire.arrived[link], "link {}: packets accepted - lost - in flight, and arrived", name());
+        let busy = u128::from(wire.ports.busy_before(link as u32, u64::MAX));
+        let least = u128::from(port.bytes) * 8_000_000_000_000 / u128::from(class.rate);
         assert!(
             (least..=least + u128::from(port.packets)).contains(&busy),
-            "link {}: busy for {busy} ps with {} bytes at {rate} bit/s",
+            "link {}: busy for {busy} ps with {} bytes at {} bit/s",
             name(),
-            port.bytes
+            port.bytes,
+            class.rate
         );
     }
     for (flow, record) in hosts.records.iter().enumerate() {
@@ -376,7 +367,7 @@ fn links(simulation: &Simulation, found: &InFlight) -> Table {
     let nodes: Vec<String> = network.nodes.iter().map(|n| n.name.clone()).collect();
     let (codes, names) = link_words(simulation);
     let count = network.links.len();
-    let busy = |i: usize| busy_before(&wire.ports[i], wire.backlogs[i].busy, simulation.now);
+    let busy = |i: usize| wire.ports.busy_before(i as u32, simulation.now);
     let window = (window_seconds(simulation) * 1e12).max(1.0);
     let utilization = |i: usize| {
         let until = probe.busy_until.get(i).copied().unwrap_or_else(|| busy(i));
@@ -410,11 +401,11 @@ fn links(simulation: &Simulation, found: &InFlight) -> Table {
         ("rate_bps", integer(&|i| network.links[i].rate.0)),
         (
             "tx_bytes",
-            integer(&|i| wire.ports[i].bytes - found.queued[i].1),
+            integer(&|i| wire.ports.port(i as u32).bytes - found.queued[i].1),
         ),
         (
             "tx_packets",
-            integer(&|i| wire.ports[i].packets - found.queued[i].0),
+            integer(&|i| wire.ports.port(i as u32).packets - found.queued[i].0),
         ),
         ("busy_ns", integer(&|i| Time(busy(i)).as_ns())),
         (
@@ -453,26 +444,22 @@ fn queues(simulation: &Simulation) -> Table {
     let now = simulation.now.max(1);
     let integer =
         |f: &dyn Fn(usize) -> u64| Column::Integer((0..count).map(|i| f(i) as i64).collect());
-    let bytes_of = |i: usize, time: u64| {
-        u128::from(time)
-            .saturating_mul(u128::from(wire.backlogs[i].rate))
-            .div_ceil(8_000_000_000_000) as u64
-    };
+    let port = |i: usize| wire.ports.port(i as u32);
     let columns = vec![
         ("link", Column::Word(codes, names)),
         ("priority", integer(&|_| 0)),
-        ("enqueued_packets", integer(&|i| wire.ports[i].packets)),
-        ("dropped_packets", integer(&|i| wire.backlogs[i].dropped)),
-        ("marked_packets", integer(&|i| wire.backlogs[i].marked)),
+        ("enqueued_packets", integer(&|i| port(i).packets)),
+        ("dropped_packets", integer(&|i| wire.ports.tallies[i].dropped)),
+        ("marked_packets", integer(&|i| wire.ports.tallies[i].marked)),
         (
             "max_bytes",
-            integer(&|i| bytes_of(i, wire.ports[i].max_backlog)),
+            integer(&|i| wire.ports.class(i as u32).bytes_in(port(i).max_backlog)),
         ),
         (
             "mean_bytes",
             Column::Real(
                 (0..count)
-                    .map(|i| wire.backlogs[i].byte_time as f64 / now as f64)
+                    .map(|i| port(i).byte_time as f64 / now as f64)
                     .collect(),
             ),
         ),
@@ -481,7 +468,7 @@ fn queues(simulation: &Simulation) -> Table {
             Column::OptionalReal(
                 (0..count)
                     .map(|i| {
-                        let port = &wire.ports[i];
+                        let port = port(i);
                         (port.packets > 0).then(|| port.waited as f64 / 1e3 / port.packets as f64)
                     })
                     .collect(),

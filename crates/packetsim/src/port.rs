@@ -8,54 +8,257 @@ use serde::{Deserialize, Serialize};
 use weft_net::network::{Link, LossKind};
 use weft_net::random::Stream;
 
-/// What every packet touches; one cache line.
+/// What every packet touches: one cache line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub(crate) struct Port {
     /// When the last bit of the last packet leaves, ps.
     pub(crate) busy_until: u64,
-    /// Propagation delay, ps.
-    pub(crate) delay: u64,
     /// Wire bytes of all packets accepted so far.
     pub(crate) bytes: u64,
+    /// Bytes times picoseconds spent in the queue, the transmission included.
+    pub(crate) byte_time: u128,
     /// Packets accepted so far.
     pub(crate) packets: u64,
     /// Time spent waiting for transmission to begin, summed over packets, ps.
     pub(crate) waited: u64,
-    /// Picoseconds per byte if that is a whole number, else 0.
-    ps_per_byte: u32,
+    /// Longest backlog seen, ps of transmission.
+    pub(crate) max_backlog: u64,
+    /// The ring of sizes while more than one packet is here.
+    ring: u32,
+    /// Index of its [`Class`].
+    class: u32,
+}
+
+const _: () = assert!(size_of::<Port>() == 64);
+
+const NO_RING: u32 = u32::MAX;
+
+/// What ports of equal links share.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct Class {
+    /// Bits per second.
+    pub(crate) rate: u64,
+    /// Propagation delay, ps.
+    pub(crate) delay: u64,
     /// Bytes beside the IP packet.
-    pub(crate) overhead: u16,
-    /// Whether the ring is kept.
+    pub(crate) overhead: u64,
+    /// Picoseconds per byte if that is a whole number, else 0.
+    ps_per_byte: u64,
+    /// Whether packets are counted, not only bytes.
     counts_packets: bool,
     /// Whether the wire loses packets.
     pub(crate) is_lossy: bool,
-    /// Longest backlog seen, ps of transmission.
-    pub(crate) max_backlog: u64,
-    /// Node at the other end.
-    pub(crate) dst: u32,
-    spare: u32,
 }
 
-/// What packets touch that have to wait, and what is read at the end.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Backlog {
-    /// Wire sizes of the packets that have not left, oldest first, in a ring.
-    ring: Vec<u16>,
-    head: u32,
-    length: u32,
-    /// When the oldest has left, ps.
-    head_leaves: u64,
-    /// Bits per second.
-    pub(crate) rate: u64,
-    /// Sum of the rounded-up serialization times, ps.
-    pub(crate) busy: u64,
-    /// Bytes times picoseconds spent in the queue, the transmission included.
-    pub(crate) byte_time: u128,
+/// What few packets touch.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Tally {
     /// Packets that the queue refused.
     pub(crate) dropped: u64,
     /// Packets that the queue marked.
     pub(crate) marked: u64,
+    /// Sum of the rounded-up serialization times, ps, where that does not follow from the bytes.
+    busy: u64,
+}
+
+/// The sizes of the packets that wait at one port, oldest first.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Ring {
+    /// When the oldest has left, ps.
+    oldest_leaves: u64,
+    head: u32,
+    length: u32,
+    sizes: Vec<u16>,
+}
+
+/// All ports, by link.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Ports {
+    ports: Vec<Port>,
+    classes: Vec<Class>,
+    pub(crate) tallies: Vec<Tally>,
+    rings: Vec<Ring>,
+    free_rings: Vec<u32>,
+}
+
+impl Class {
+    fn new(link: &Link, counts_packets: bool) -> Self {
+        let exact = 8_000_000_000_000 % link.rate.0 == 0;
+        Self {
+            rate: link.rate.0,
+            delay: link.delay.0,
+            overhead: u64::from(link.overhead),
+            ps_per_byte: if exact { 8_000_000_000_000 / link.rate.0 } else { 0 },
+            counts_packets,
+            is_lossy: link.loss.is_some(),
+        }
+    }
+
+    /// Time to send `bytes`, rounded up, ps.
+    #[inline(always)]
+    pub(crate) fn transmit_time(&self, bytes: u64) -> u64 {
+        if self.ps_per_byte != 0 { bytes * self.ps_per_byte } else { weft_net::units::Rate(self.rate).transmit_time(bytes).0 }
+    }
+
+    /// Bytes that are sent in `time` ps, a part-sent one counted whole.
+    pub(crate) fn bytes_in(&self, time: u64) -> u64 {
+        if self.ps_per_byte != 0 {
+            time.div_ceil(self.ps_per_byte)
+        } else {
+            (u128::from(time) * u128::from(self.rate)).div_ceil(8_000_000_000_000) as u64
+        }
+    }
+}
+
+impl Ports {
+    /// Idle ports; `counts_packets` says which must know how many packets they hold.
+    pub(crate) fn new(links: &[Link], counts_packets: impl Fn(usize) -> bool) -> Self {
+        let mut classes: Vec<Class> = links.iter().enumerate().map(|(i, l)| Class::new(l, counts_packets(i))).collect();
+        let of_link = classes.clone();
+        classes.sort();
+        classes.dedup();
+        let port = |class: &Class| Port {
+            busy_until: 0,
+            bytes: 0,
+            byte_time: 0,
+            packets: 0,
+            waited: 0,
+            max_backlog: 0,
+            ring: NO_RING,
+            class: classes.binary_search(class).expect("collected above") as u32,
+        };
+        Self {
+            ports: of_link.iter().map(port).collect(),
+            tallies: vec![Tally::default(); links.len()],
+            classes,
+            rings: Vec::new(),
+            free_rings: Vec::new(),
+        }
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.ports.len()
+    }
+
+    /// The port of a link.
+    #[inline(always)]
+    pub(crate) fn port(&self, link: u32) -> &Port {
+        &self.ports[link as usize]
+    }
+
+    /// What it is like.
+    #[inline(always)]
+    pub(crate) fn class(&self, link: u32) -> &Class {
+        &self.classes[self.ports[link as usize].class as usize]
+    }
+
+    /// Bytes that have not left at `now`, a part-sent packet by its rest, rounded up.
+    #[inline]
+    pub(crate) fn queued_bytes(&self, link: u32, now: u64) -> u64 {
+        self.class(link).bytes_in(self.port(link).busy_until.saturating_sub(now))
+    }
+
+    /// Time that the port has spent sending before `now`, ps.
+    pub(crate) fn busy_before(&self, link: u32, now: u64) -> u64 {
+        let (port, class) = (self.port(link), self.class(link));
+        let busy =
+            if class.ps_per_byte != 0 { port.bytes * class.ps_per_byte } else { self.tallies[link as usize].busy };
+        busy - port.busy_until.saturating_sub(now)
+    }
+
+    /// Packets that have not left at `now`, where they are counted.
+    #[inline]
+    pub(crate) fn queued_packets(&mut self, link: u32, now: u64) -> u64 {
+        let port = &mut self.ports[link as usize];
+        if port.busy_until <= now {
+            return 0;
+        }
+        if port.ring == NO_RING {
+            return 1;
+        }
+        let ring = &mut self.rings[port.ring as usize];
+        let class = &self.classes[port.class as usize];
+        // The last packet leaves at busy_until, so the ring does not run empty here.
+        while ring.oldest_leaves <= now {
+            ring.oldest_leaves += class.transmit_time(u64::from(ring.pop()));
+        }
+        u64::from(ring.length)
+    }
+
+    /// Accepts a packet of `bytes` on the wire: returns when its last bit leaves.
+    #[inline]
+    pub(crate) fn accept(&mut self, link: u32, now: u64, bytes: u64) -> u64 {
+        let port = &mut self.ports[link as usize];
+        let class = &self.classes[port.class as usize];
+        let time = class.transmit_time(bytes);
+        let mut begins = now;
+        if port.busy_until > now {
+            begins = port.busy_until;
+            port.waited += begins - now;
+            if class.counts_packets {
+                if port.ring == NO_RING {
+                    port.ring = self.free_rings.pop().unwrap_or_else(|| {
+                        self.rings.push(Ring::default());
+                        self.rings.len() as u32 - 1
+                    });
+                    self.rings[port.ring as usize].restart(begins);
+                }
+                self.rings[port.ring as usize].push(bytes as u16);
+            }
+        } else if port.ring != NO_RING {
+            self.free_rings.push(port.ring);
+            port.ring = NO_RING;
+        }
+        let leaves = begins + time;
+        port.busy_until = leaves;
+        port.bytes += bytes;
+        port.packets += 1;
+        port.max_backlog = port.max_backlog.max(leaves - now);
+        port.byte_time += u128::from(bytes) * u128::from(leaves - now);
+        if class.ps_per_byte == 0 {
+            self.tallies[link as usize].busy += time;
+        }
+        leaves
+    }
+}
+
+impl Ring {
+    /// One packet is in transmission until `leaves`; its size does not matter any more.
+    fn restart(&mut self, leaves: u64) {
+        self.oldest_leaves = leaves;
+        self.head = 0;
+        self.length = 0;
+        self.push(0);
+    }
+
+    /// The oldest has left; returns the size of the next.
+    #[inline]
+    fn pop(&mut self) -> u16 {
+        self.head = self.head.wrapping_add(1);
+        self.length -= 1;
+        self.sizes[self.head as usize & (self.sizes.len() - 1)]
+    }
+
+    #[inline]
+    fn push(&mut self, bytes: u16) {
+        if self.length as usize == self.sizes.len() {
+            self.grow();
+        }
+        let at = self.head.wrapping_add(self.length) as usize & (self.sizes.len() - 1);
+        self.sizes[at] = bytes;
+        self.length += 1;
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size_at = |i: u32| self.sizes[self.head.wrapping_add(i) as usize & (self.sizes.len() - 1)];
+        let mut larger: Vec<u16> = (0..self.length).map(size_at).collect();
+        larger.resize((self.sizes.len() * 2).max(32), 0);
+        self.sizes = larger;
+        self.head = 0;
+    }
 }
 
 /// How a lossy wire chooses.
@@ -70,149 +273,6 @@ pub(crate) struct Wear {
     pub(crate) lost: u64,
     /// Their bytes.
     pub(crate) lost_bytes: u64,
-}
-
-impl Port {
-    pub(crate) fn new(link: &Link, counts_packets: bool) -> Self {
-        let exact = 8_000_000_000_000 % link.rate.0 == 0
-            && 8_000_000_000_000 / link.rate.0 <= u64::from(u32::MAX);
-        Self {
-            busy_until: 0,
-            delay: link.delay.0,
-            bytes: 0,
-            packets: 0,
-            waited: 0,
-            ps_per_byte: if exact {
-                (8_000_000_000_000 / link.rate.0) as u32
-            } else {
-                0
-            },
-            overhead: link.overhead as u16,
-            counts_packets,
-            is_lossy: link.loss.is_some(),
-            max_backlog: 0,
-            dst: link.dst.0,
-            spare: 0,
-        }
-    }
-
-    /// Time to send `bytes`, rounded up.
-    #[inline(always)]
-    pub(crate) fn transmit_time(&self, bytes: u64, backlog: &Backlog) -> u64 {
-        if self.ps_per_byte != 0 {
-            bytes * u64::from(self.ps_per_byte)
-        } else {
-            weft_net::units::Rate(backlog.rate).transmit_time(bytes).0
-        }
-    }
-
-    /// Bytes that have not left at `now`, a part-sent packet by its rest, rounded up.
-    #[inline]
-    pub(crate) fn queued_bytes(&self, now: u64, backlog: &Backlog) -> u64 {
-        let left = self.busy_until.saturating_sub(now);
-        if self.ps_per_byte != 0 {
-            left.div_ceil(u64::from(self.ps_per_byte))
-        } else {
-            (u128::from(left) * u128::from(backlog.rate)).div_ceil(8_000_000_000_000) as u64
-        }
-    }
-
-    /// Packets that have not left at `now`, if they are counted.
-    #[inline]
-    pub(crate) fn queued_packets(&self, now: u64, backlog: &mut Backlog) -> u64 {
-        if self.busy_until <= now {
-            backlog.length = 0;
-            return 0;
-        }
-        while backlog.length > 0 && backlog.head_leaves <= now {
-            backlog.pop();
-            let next = u64::from(backlog.front());
-            backlog.head_leaves += self.transmit_time(next, backlog);
-        }
-        u64::from(backlog.length)
-    }
-
-    /// Accepts a packet of `bytes` on the wire: returns when its last bit leaves.
-    #[inline]
-    pub(crate) fn accept(&mut self, now: u64, bytes: u64, backlog: &mut Backlog) -> u64 {
-        let time = self.transmit_time(bytes, backlog);
-        let begins = if self.busy_until > now {
-            let wait = self.busy_until - now;
-            self.waited += wait;
-            if self.counts_packets {
-                backlog.push(bytes as u16);
-            }
-            self.busy_until
-        } else {
-            if self.counts_packets {
-                backlog.restart(bytes as u16, now + time);
-            }
-            now
-        };
-        let leaves = begins + time;
-        self.busy_until = leaves;
-        self.bytes += bytes;
-        self.packets += 1;
-        self.max_backlog = self.max_backlog.max(leaves - now);
-        backlog.busy += time;
-        backlog.byte_time += u128::from(bytes) * u128::from(leaves - now);
-        leaves
-    }
-}
-
-impl Backlog {
-    pub(crate) fn new(link: &Link) -> Self {
-        Self {
-            ring: Vec::new(),
-            head: 0,
-            length: 0,
-            head_leaves: 0,
-            rate: link.rate.0,
-            busy: 0,
-            byte_time: 0,
-            dropped: 0,
-            marked: 0,
-        }
-    }
-
-    #[inline]
-    fn front(&self) -> u16 {
-        self.ring[self.head as usize & (self.ring.len() - 1)]
-    }
-
-    #[inline]
-    fn pop(&mut self) {
-        self.head = self.head.wrapping_add(1);
-        self.length -= 1;
-    }
-
-    /// The queue was empty: this packet is in transmission until `leaves`.
-    #[inline]
-    fn restart(&mut self, bytes: u16, leaves: u64) {
-        self.length = 0;
-        self.head_leaves = leaves;
-        self.push(bytes);
-    }
-
-    #[inline]
-    fn push(&mut self, bytes: u16) {
-        if self.length as usize == self.ring.len() {
-            self.grow();
-        }
-        let at = self.head.wrapping_add(self.length) as usize & (self.ring.len() - 1);
-        self.ring[at] = bytes;
-        self.length += 1;
-    }
-
-    #[cold]
-    fn grow(&mut self) {
-        let mut larger: Vec<u16> = (0..self.length)
-            .map(|i| self.ring[self.head.wrapping_add(i) as usize & (self.ring.len() - 1)])
-            .collect();
-        larger.resize((self.ring.len() * 2).max(8), 0);
-        self.ring = larger;
-        self.head = 0;
-    }
 }
 
 impl Wear {
@@ -255,8 +315,8 @@ mod tests {
 
     use super::*;
 
-    fn port(rate: Rate) -> (Port, Backlog) {
-        let link = Link {
+    fn link(rate: Rate) -> Link {
+        Link {
             src: NodeId(0),
             dst: NodeId(1),
             rate,
@@ -265,58 +325,44 @@ mod tests {
             overhead: 0,
             loss: None,
             is_up: true,
-        };
-        (Port::new(&link, true), Backlog::new(&link))
+        }
     }
 
     #[test]
     fn packets_leave_one_after_another() {
-        let (mut port, mut backlog) = port(Rate::from_gbps(8));
+        let mut ports = Ports::new(&[link(Rate::from_gbps(8))], |_| true);
         // 8 Gbps: 1 ns per byte. Three packets of 1000 B at time 0 leave at 1, 2 and 3 us.
         for n in 1..=3 {
-            assert_eq!(port.accept(0, 1000, &mut backlog), n * 1_000_000);
+            assert_eq!(ports.accept(0, 0, 1000), n * 1_000_000);
         }
-        assert_eq!(port.queued_packets(0, &mut backlog), 3);
-        assert_eq!(port.queued_packets(999_999, &mut backlog), 3);
-        assert_eq!(port.queued_packets(1_000_000, &mut backlog), 2);
-        assert_eq!(port.queued_bytes(1_500_000, &backlog), 1_500);
-        assert_eq!(port.queued_packets(3_000_000, &mut backlog), 0);
+        for (now, packets) in [(0, 3), (999_999, 3), (1_000_000, 2), (2_000_000, 1), (3_000_000, 0)] {
+            assert_eq!(ports.queued_packets(0, now), packets, "at {now} ps");
+        }
+        assert_eq!(ports.queued_bytes(0, 1_500_000), 1_500);
         // Waits: 0 + 1 + 2 us; byte-time: 1000 B x (1 + 2 + 3) us.
-        assert_eq!(port.waited, 3_000_000);
-        assert_eq!(backlog.byte_time, 6_000_000_000);
+        assert_eq!(ports.port(0).waited, 3_000_000);
+        assert_eq!(ports.port(0).byte_time, 6_000_000_000);
+        assert_eq!(ports.busy_before(0, 2_500_000), 2_500_000);
     }
 
     #[test]
     fn the_ring_counts_what_a_list_of_departures_counts() {
         let mut random = weft_net::random::stream(3, "port");
-        for rate in [
-            Rate::from_gbps(10),
-            Rate(9_999_999_937),
-            Rate::from_mbps(20),
-        ] {
-            let (mut port, mut backlog) = port(rate);
+        for rate in [Rate::from_gbps(10), Rate(9_999_999_937), Rate::from_mbps(20)] {
+            let mut ports = Ports::new(&[link(rate)], |_| true);
             let (mut now, mut departures) = (0, Vec::new());
             for _ in 0..5_000 {
                 now += random.below(2 * rate.transmit_time(700).0);
                 let expected = departures.iter().filter(|&&d| d > now).count() as u64;
-                assert_eq!(port.queued_packets(now, &mut backlog), expected);
-                departures.push(port.accept(now, 40 + random.below(1460), &mut backlog));
+                assert_eq!(ports.queued_packets(0, now), expected);
+                departures.push(ports.accept(0, now, 40 + random.below(1460)));
             }
         }
     }
 
     #[test]
     fn a_periodic_wire_loses_every_thousandth() {
-        let mut link = Link {
-            src: NodeId(0),
-            dst: NodeId(1),
-            rate: Rate(1),
-            delay: Time::ZERO,
-            mtu: 1500,
-            overhead: 0,
-            loss: None,
-            is_up: true,
-        };
+        let mut link = link(Rate(1));
         link.loss = Some(weft_net::network::Loss {
             kind: LossKind::Periodic,
             p: 1e-3,

@@ -10,7 +10,6 @@ use weft_net::units::Time;
 
 use crate::config::{Config, Metric};
 use crate::host::{Hosts, SourceEnd};
-use crate::port::Port;
 use crate::wire::Wire;
 
 /// Names in the `metric` column, in the order of [`Metric`].
@@ -62,11 +61,6 @@ impl Rows {
     }
 }
 
-/// Time that a port has spent sending before `now`.
-pub(crate) fn busy_before(port: &Port, busy: u64, now: u64) -> u64 {
-    busy - port.busy_until.saturating_sub(now)
-}
-
 impl Probe {
     pub(crate) fn new(scenario: &Scenario, config: &Config) -> Self {
         let network = &scenario.network;
@@ -113,11 +107,8 @@ impl Probe {
     /// Looks at the network at `now`, which is [`Self::next_boundary`].
     pub(crate) fn cross(&mut self, now: u64, wire: &Wire, hosts: &Hosts) {
         let busy = |wire: &Wire| {
-            wire.ports
-                .iter()
-                .zip(&wire.backlogs)
-                .map(|(p, b)| busy_before(p, b.busy, now))
-                .collect::<Vec<_>>()
+            let links = 0..wire.ports.len() as u32;
+            links.map(|link| wire.ports.busy_before(link, now)).collect::<Vec<_>>()
         };
         let delivered = |hosts: &Hosts| {
             (0..hosts.records.len())
@@ -180,19 +171,12 @@ impl Probe {
                 }
                 Metric::Queue => {
                     for &link in &self.switch_ports {
-                        let (port, backlog) =
-                            (&wire.ports[link as usize], &wire.backlogs[link as usize]);
-                        self.rows.add(
-                            now,
-                            metric,
-                            link as usize,
-                            port.queued_bytes(now, backlog) as f64,
-                        );
+                        self.rows.add(now, metric, link as usize, wire.ports.queued_bytes(link, now) as f64);
                     }
                 }
                 Metric::Utilization => {
                     for (link, last) in self.last_busy.iter_mut().enumerate() {
-                        let busy = busy_before(&wire.ports[link], wire.backlogs[link].busy, now);
+                        let busy = wire.ports.busy_before(link as u32, now);
                         self.rows
                             .add(now, metric, link, (busy - *last) as f64 / self.every as f64);
                         *last = busy;

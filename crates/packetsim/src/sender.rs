@@ -344,7 +344,7 @@ impl Sender {
         {
             return Sent::Nothing;
         }
-        if wire.ports[self.address.link as usize].busy_until > wire.now + self.card_room {
+        if wire.ports.port(self.address.link).busy_until > wire.now + self.card_room {
             return Sent::NoRoom;
         }
         match lost {

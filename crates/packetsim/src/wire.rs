@@ -11,7 +11,7 @@ use weft_net::scenario::Scenario;
 
 use crate::calendar::Calendar;
 use crate::packet::{Packet, flag};
-use crate::port::{Backlog, Port, Wear};
+use crate::port::{Ports, Wear};
 use crate::queue::{Queue, State, Verdict, View};
 
 /// Everything that moves packets. Indexed by link, node or flow as the names say.
@@ -28,9 +28,9 @@ pub(crate) struct Wire {
     /// What will arrive.
     pub(crate) calendar: Calendar,
     /// By link.
-    pub(crate) ports: Vec<Port>,
-    /// By link.
-    pub(crate) backlogs: Vec<Backlog>,
+    pub(crate) ports: Ports,
+    /// By link: the node at its end.
+    pub(crate) ends: Vec<u32>,
     /// By link: the memory of its queue discipline.
     disciplines: Vec<State>,
     /// By link: what the wire loses, where it does.
@@ -40,8 +40,8 @@ pub(crate) struct Wire {
     switches: Vec<SwitchState>,
     /// By node: sum of the hashes of its departures.
     pub(crate) fingerprints: Vec<u64>,
-    /// By link: packets that arrived at its end.
-    pub(crate) arrived: Vec<u64>,
+    /// By link: packets that arrived at its end, modulo 2^32.
+    pub(crate) arrived: Vec<u32>,
     /// By flow: packets that a queue or a wire dropped, both directions.
     pub(crate) lost: Vec<u32>,
     /// By flow: packets that a queue marked.
@@ -75,12 +75,8 @@ impl Wire {
             soon: Vec::new(),
             in_flight: 0,
             calendar: Calendar::new(shift),
-            ports: links
-                .iter()
-                .enumerate()
-                .map(|(i, l)| Port::new(l, queue.counts_packets() && from_switch(i)))
-                .collect(),
-            backlogs: links.iter().map(Backlog::new).collect(),
+            ports: Ports::new(links, |i| queue.counts_packets() && from_switch(i)),
+            ends: links.iter().map(|l| l.dst.0).collect(),
             disciplines: match queue.state(0) {
                 State::Stateless => Vec::new(),
                 State::Red(_) => (0..links.len())
@@ -119,6 +115,13 @@ impl Wire {
         }
     }
 
+    /// Counts a packet that has come over `link`.
+    #[inline(always)]
+    pub(crate) fn note_arrival(&mut self, link: u32) {
+        let count = &mut self.arrived[link as usize];
+        *count = count.wrapping_add(1);
+    }
+
     /// A switch forwards a packet that has just arrived.
     #[inline]
     pub(crate) fn forward(&mut self, scenario: &Arc<Scenario>, node: u32, mut packet: Packet) {
@@ -131,36 +134,31 @@ impl Wire {
         let link = self.switches[node as usize]
             .choose(packet.entropy, NodeId(packet.dst), hops)
             .0;
-        let port = &mut self.ports[link as usize];
-        let backlog = &mut self.backlogs[link as usize];
-        let bytes = u64::from(packet.bytes) + u64::from(port.overhead);
-        let packets = if self.counts_packets {
-            port.queued_packets(self.now, backlog)
-        } else {
-            0
-        };
+        let class = self.ports.class(link);
+        let bytes = u64::from(packet.bytes) + class.overhead;
+        let packets = if self.counts_packets { self.ports.queued_packets(link, self.now) } else { 0 };
         let view = View {
             now: self.now,
             packets,
             bytes: 0,
             arriving: bytes,
             is_ecn_capable: packet.flags & flag::ECT != 0,
-            idle_since: port.busy_until,
+            idle_since: 0,
             packet_time: 1,
         };
         let verdict = match &self.queue {
             // The common case, without the memory of a discipline and without a division.
             Queue::DropTail(q) if self.counts_packets => q.admit(&view),
-            _ => {
-                let full = port.transmit_time(self.full_packet, backlog);
+            queue => {
                 let view = View {
-                    bytes: port.queued_bytes(self.now, backlog),
-                    packet_time: full,
+                    bytes: self.ports.queued_bytes(link, self.now),
+                    idle_since: self.ports.port(link).busy_until,
+                    packet_time: self.ports.class(link).transmit_time(self.full_packet),
                     ..view
                 };
                 match self.disciplines.get_mut(link as usize) {
-                    Some(state) => self.queue.admit(state, &view),
-                    None => self.queue.admit(&mut State::Stateless, &view),
+                    Some(state) => queue.admit(state, &view),
+                    None => queue.admit(&mut State::Stateless, &view),
                 }
             }
         };
@@ -168,11 +166,11 @@ impl Wire {
             Verdict::Enqueue => {}
             Verdict::Mark => {
                 packet.flags |= flag::CE;
-                backlog.marked += 1;
+                self.ports.tallies[link as usize].marked += 1;
                 self.marked[packet.flow as usize] += 1;
             }
             Verdict::Drop => {
-                backlog.dropped += 1;
+                self.ports.tallies[link as usize].dropped += 1;
                 self.lose(packet.flow);
                 return;
             }
@@ -183,7 +181,7 @@ impl Wire {
     /// A host hands a packet to its network card, which never refuses. Returns the wire bytes.
     #[inline]
     pub(crate) fn emit(&mut self, link: u32, node: u32, packet: Packet) -> u64 {
-        let bytes = u64::from(packet.bytes) + u64::from(self.ports[link as usize].overhead);
+        let bytes = u64::from(packet.bytes) + self.ports.class(link).overhead;
         self.in_flight += 1;
         self.send(link, node, bytes, packet);
         bytes
@@ -226,8 +224,7 @@ impl Wire {
 
     #[inline]
     fn send(&mut self, link: u32, node: u32, bytes: u64, mut packet: Packet) {
-        let port = &mut self.ports[link as usize];
-        let leaves = port.accept(self.now, bytes, &mut self.backlogs[link as usize]);
+        let leaves = self.ports.accept(link, self.now, bytes);
         self.hops += 1;
         let identity = u64::from(link) << 32 | u64::from(packet.flow);
         let departure = mix_pair(
@@ -236,7 +233,8 @@ impl Wire {
         );
         // A sum does not depend on the order in which a node's departures are computed.
         self.fingerprints[node as usize] = self.fingerprints[node as usize].wrapping_add(departure);
-        if port.is_lossy {
+        let class = self.ports.class(link);
+        if class.is_lossy {
             let wear = self.wear[link as usize]
                 .as_mut()
                 .expect("a lossy link has wear");
@@ -245,7 +243,7 @@ impl Wire {
                 return;
             }
         }
-        packet.time = leaves + port.delay;
+        packet.time = leaves + class.delay;
         packet.link = link;
         self.calendar.push(packet);
     }
