@@ -137,8 +137,11 @@ def _what_was_run(folder: Folder) -> str:
 def _results(folder: Folder, numbers: Numbers) -> str:
     keys = columns_shown(numbers)
     axes = folder.axes or ("",)
-    groups = f'<th colspan="{len(axes) + 1}"></th>'
-    head = "".join(f'<th scope="col">{escape(axis)}</th>' for axis in axes) + '<th scope="col" class="number">runs</th>'
+    # A key in two lines, its section above its name, keeps the columns narrow.
+    sections = "".join(f"<th>{escape(axis.rpartition('.')[0])}</th>" for axis in axes)
+    groups = f"{sections}<th></th>"
+    head = "".join(f'<th scope="col">{escape(axis.rpartition(".")[2])}</th>' for axis in axes)
+    head += '<th scope="col" class="number">runs</th>'
     columns = {}
     for title, members in groupby(keys, key=lambda key: heading(key)[0]):
         group = list(members)

@@ -26,6 +26,10 @@ TITLES = {
     "srtt": "Smoothed round-trip time",
     "rtt": "Round-trip time",
     "tx": "Sent",
+    "max": "Largest queue",
+    "mean": "Mean queue",
+    "dropped": "Dropped",
+    "retransmitted": "Sent again",
     "wire": "Wire bytes",
 }
 

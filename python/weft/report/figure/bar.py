@@ -22,9 +22,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     base = alt.Chart(alt.NamedData("table")).encode(
         x=alt.X("place:N", title=None if x == "cell" else x, sort=places, axis=alt.Axis(labelAngle=0))
     )
-    if by != x:
-        base = base.encode(xOffset=alt.XOffset("group:N", sort=groups))
-    colour = group_colour("group", groups, "square") if by != x else alt.value("#5b8db8")
+    colour = group_colour("group", groups, by, "square") if by != x else alt.value("#5b8db8")
     bars = base.mark_bar(opacity=0.75, width={"band": 0.42 if by == x else 0.8}).encode(
         y=alt.Y(field=shown.column, type="quantitative", title=f"{words(ask.y, shown)}" + _unit(shown.unit)),
         color=colour,
@@ -40,6 +38,9 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     whiskers = (
         base.mark_rule(strokeWidth=1.6).encode(y=alt.Y("low:Q"), y2="high:Q").transform_filter("datum.low != null")
     )
+    if by != x:
+        bars = bars.encode(xOffset=alt.XOffset("group:N", sort=groups))
+        whiskers = whiskers.encode(xOffset=alt.XOffset("group:N", sort=groups, bandPosition=0.5))
     one = table["runs"].max() == 1
     caption = (
         f"{words(ask.y, shown)} of a run, "

@@ -45,10 +45,8 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     groups = table["group"].unique(maintain_order=True).to_list()
     places = table["place"].unique(maintain_order=True).to_list()
     axis = alt.X("place:N", title=None if x == "cell" else x, sort=places, axis=alt.Axis(labelAngle=0))
-    colour = group_colour("group", groups, "square") if by != x else alt.value("#5b8db8")
+    colour = group_colour("group", groups, by, "square") if by != x else alt.value("#5b8db8")
     base = alt.Chart(alt.NamedData("boxes")).encode(x=axis, color=colour)
-    if by != x:
-        base = base.encode(xOffset=alt.XOffset("group:N", sort=groups))
     y = alt.Y("low:Q", title=shown.axis, scale=alt.Scale(zero=False))
     tooltip = ["place:N", "group:N", *(alt.Tooltip(f"{name}:Q", format=".4~g") for name in names[2:])]
     size = {"band": 0.32 if by == x else 0.7}
@@ -63,7 +61,10 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         .encode(x=axis, y=alt.Y(field=shown.column, type="quantitative", title=shown.axis), color=colour)
     )
     if by != x:
-        points = points.encode(xOffset=alt.XOffset("group:N", sort=groups))
+        whisker = whisker.encode(xOffset=alt.XOffset("group:N", sort=groups, bandPosition=0.5))
+        box = box.encode(xOffset=alt.XOffset("group:N", sort=groups))
+        middle = middle.encode(xOffset=alt.XOffset("group:N", sort=groups, bandPosition=0.5))
+        points = points.encode(xOffset=alt.XOffset("group:N", sort=groups, bandPosition=0.5))
     runs = frame.select("cell", "repeat").n_unique()
     caption = (
         f"{shown.title} of {frame.height:,} {observations.entity}s in {runs} runs, repeats pooled: median, quartiles, "

@@ -56,7 +56,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
             x=x,
             y=alt.Y("share:Q", title=f"Share of {observations.entity}s", axis=alt.Axis(format="%")),
             order=alt.Order("share:Q"),
-            color=group_colour(by, groups),
+            color=group_colour(by, groups, by),
             tooltip=[
                 alt.Tooltip(field=by, type="nominal"),
                 alt.Tooltip(field=shown.column, type="quantitative", title=shown.axis, format=".4~g"),
@@ -93,12 +93,19 @@ def staircase(ordered: pl.Series, most: int) -> pl.DataFrame:
     )
 
 
-def group_colour(by: str, groups: list[str], symbol: str = "stroke") -> "alt.Color":
-    """Colour by group in the given order; one group needs no legend."""
+def group_colour(field: str, groups: list[str], title: str | None = None, symbol: str = "stroke") -> "alt.Color":
+    """Colour by group in the given order, the key `title` above the legend; one group needs no legend."""
     import altair as alt
 
-    legend = None if len(groups) == 1 else alt.Legend(title=None if by in ("cell", "group") else by, symbolType=symbol)
-    return alt.Color(field=by, type="nominal", scale=alt.Scale(domain=groups), legend=legend)
+    # As many columns as the drawing is wide: a legend that is cut would hide a cell.
+    room = 7 * max(map(len, groups)) + 40
+    legend = alt.Legend(
+        title=None if title in (None, "cell") else title,
+        symbolType=symbol,
+        columns=alt.ExprRef(f"max(1, floor(width / {room}))"),
+    )
+    scale = alt.Scale(domain=groups)
+    return alt.Color(field=field, type="nominal", scale=scale, legend=None if len(groups) == 1 else legend)
 
 
 KIND = Kind("ecdf", "Distribution of y over flows, a curve per by.", ("y",), ("by",), draw)

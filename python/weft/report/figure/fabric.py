@@ -43,7 +43,7 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
         links = known(tables, "links", "link", "src", "dst", "utilization")
         plan = layout(nodes, links)
         kinds.add(plan.kind)
-        gap = 2.4 if links.height <= 200 else 1.0
+        gap = (2.4 if links.height <= 200 else 1.0) * (1 if len(cells) <= 3 else 1.6)
         mark = pl.lit(cell.label).alias("cell")
         # The busiest on top.
         lines.append(cables(plan, links, WIDTH, gap).sort("utilization").with_columns(mark))
@@ -52,7 +52,7 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
     line_table = pl.concat(lines).select("cell", "link", "utilization", "x", "y", "x2", "y2")
     node_table = pl.concat(points).select("cell", "node", "kind", "level", "x", "y", "crowd")
     tables_drawn = {"links": line_table, "nodes": node_table}
-    thick = 2.6 if line_table.height <= 200 * len(cells) else 1.2
+    thick = (2.6 if line_table.height <= 200 * len(cells) else 1.2) * (1 if len(cells) <= 3 else 0.75)
 
     panel = alt.param("panel", value=WIDTH)
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.005, 1.005], nice=False))

@@ -36,7 +36,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
             sort=table["place"].unique(maintain_order=True).to_list(),
             axis=alt.Axis(labelAngle=0),
         )
-    base = alt.Chart(alt.NamedData("table")).encode(x=x, color=group_colour("group", groups))
+    base = alt.Chart(alt.NamedData("table")).encode(x=x, color=group_colour("group", groups, ask.by))
     ends, cut = limits(table, shown.column, "low", "high")
     scale = alt.Scale(domain=ends, nice=True)
     band = base.mark_area(opacity=0.18, clip=True).encode(y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q")

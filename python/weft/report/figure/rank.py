@@ -14,6 +14,8 @@ from weft.report.quantity import quantity
 from weft.statistics.interval import mean_interval
 
 MOST_RANKS = 200
+MOST_BANDS = 4
+"""Curves above which their bands hide each other."""
 
 
 def draw(folder: Folder, ask: Ask) -> Figure:
@@ -39,7 +41,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
             axis=alt.Axis(format="d", tickMinStep=1),
             scale=alt.Scale(nice=False, zero=False),
         ),
-        color=group_colour(by, groups),
+        color=group_colour(by, groups, by),
     )
     ends, cut = limits(table, shown.column, low, high)
     scale = alt.Scale(domain=ends, nice=True)
@@ -56,10 +58,12 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         ],
     )
     repeats = int(frame.group_by("cell").agg(pl.col("repeat").n_unique())["repeat"].max())  # type: ignore[arg-type]
+    has_band = repeats > 1 and len(groups) <= MOST_BANDS
     caption = (
         f"{observations.entity.capitalize()}s of each run in order of {shown.title.lower()}, best first; "
-        + (f"mean over {repeats} repeats with 95 % t interval." if repeats > 1 else "one repeat, so no interval.")
-        + cut
+        + (f"mean over {repeats} repeats" if repeats > 1 else "one repeat, so no interval.")
+        + (" with 95 % t interval." + cut if has_band else "")
+        + (". The intervals of so many curves are in the CSV only." if repeats > 1 and not has_band else "")
         + selection
         + (f" Thinned to {MOST_RANKS} ranks." if is_thinned else "")
         + observations.remark
@@ -70,7 +74,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         slug("rank", ask.y, ask.by),
         title,
         caption,
-        finish(alt.layer(band, line) if repeats > 1 else line, tables),
+        finish(alt.layer(band, line) if has_band else line, tables),
         tables,
     )
 

@@ -73,7 +73,7 @@ def _mean_over_flows(folder: Folder, ask: Ask, y: str) -> Figure:
         .encode(
             x=alt.X(field=time.column, type="quantitative", title=time.axis, scale=alt.Scale(nice=False)),
             y=alt.Y(field=shown.column, type="quantitative", title=f"{shown.axis}, mean over flows"),
-            color=group_colour("cell", groups),
+            color=group_colour("cell", groups, "cell"),
             tooltip=[
                 "cell:N",
                 alt.Tooltip(field=time.column, type="quantitative", title=time.axis, format=".4~g"),
@@ -116,9 +116,17 @@ def _handful(folder: Folder, ask: Ask, y: str) -> Figure:
     table, time, shown = _scaled(pl.concat(parts), sampled.name)
     if sampled.entity == "flow":
         names = table["name"].unique(maintain_order=True).to_list()
-        colour = alt.Color("name:N", scale=alt.Scale(domain=names), legend=alt.Legend(title=None, symbolType="stroke"))
+        colour = alt.Color(
+            "name:N",
+            scale=alt.Scale(domain=names),
+            legend=alt.Legend(title=None, symbolType="stroke", columns=alt.ExprRef("max(1, floor(panel / 105))")),
+        )
     else:
-        colour = alt.Color("name:N", sort=None, legend=alt.Legend(title=None, columns=3, symbolType="stroke"))
+        colour = alt.Color(
+            "name:N",
+            sort=None,
+            legend=alt.Legend(title=None, symbolType="stroke", columns=alt.ExprRef("max(1, floor(panel / 130))")),
+        )
     panels: list[Any] = []
     for cell in cells:
         base = alt.Chart(alt.NamedData("table")).transform_filter(alt.datum.cell == cell.label)
@@ -134,8 +142,10 @@ def _handful(folder: Folder, ask: Ask, y: str) -> Figure:
             ],
         )
         panels.append(titled(lines.properties(height=180), cell, cells))
-    chart = alt.concat(*panels, columns=1).resolve_scale(
-        color="shared" if sampled.entity == "flow" else "independent", x="shared", y="shared"
+    chart = (
+        alt.concat(*panels, columns=1)
+        .resolve_scale(color="shared" if sampled.entity == "flow" else "independent", x="shared", y="shared")
+        .add_params(alt.param("panel", value=400))
     )
     if sampled.entity == "flow":
         which = f"{min(HANDFUL, most)} of {most} flows, in equal steps of their order of completion"
