@@ -99,6 +99,8 @@ def read_axes(document: Document, faults: list[Fault]) -> tuple[Axis, ...]:
         if path is None or path[0] in ("sweep", "report", "name"):
             message = 'names no key; an axis is a dotted key, like "load_balance.kind"'
             faults.append(document.fault(where, message, value=key))
+        elif path == ("seed",):
+            faults.append(document.fault(where, "is no axis; for runs with other seeds use repeats", value=values))
         elif not isinstance(values, list):
             message = f"{said(values)} is no list; an axis lists its values, like [{said(values) if not isinstance(values, dict) else '...'}]"
             faults.append(document.fault(where, message, value=values, expected="a list"))

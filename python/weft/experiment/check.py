@@ -4,7 +4,7 @@ The spec is what the simulators get: all sections, all defaults written out, key
 value leaves its default in the spec, so that what follows is still checked; such a spec is never run.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from weft.errors import Fault
@@ -91,7 +91,8 @@ class Checker:
         elif section.required and not written:
             self.is_complete = False
             self.fault(path, f"is empty; write at least one [[{section.name}]]")
-        common = catalogue()[SECTION].get(section.name) if section.room else None
+        # What all kinds of a list have beside their own keys is a record of the section's name.
+        common = catalogue()[RECORD].get(section.name) if section.room else None
         elements = []
         for index, element in enumerate(written):
             if section.room:
@@ -192,14 +193,22 @@ class Checker:
                 case "table":
                     if not isinstance(value, dict):
                         raise wrong_type(value, value_type)
-                    return self._all_keys(catalogue()[RECORD][value_type["record"]], value, path)
+                    record = catalogue()[RECORD][value_type["record"]]
+                    return self._whole_or_missing(lambda: self._all_keys(record, value, path))
                 case "room":
-                    return self._room_value(value_type, value, path)
+                    return self._whole_or_missing(lambda: self._room_value(value_type, value, path))
                 case _:
                     return parse_scalar(parameter, value_type, value, self.document.directory)
         except ValueFault as fault:
             self.fault(path, str(fault), value=value, expected=fault.expected, nearest=fault.nearest)
             return _MISSING
+
+    def _whole_or_missing(self, inside: Callable[[], Any]) -> Any:
+        """What `inside` gives; missing if it lacks what it must have, so that a default stands in for all of it."""
+        was_complete, self.is_complete = self.is_complete, True
+        value = inside()
+        is_whole, self.is_complete = self.is_complete, was_complete
+        return value if is_whole else _MISSING
 
     def _room_value(self, value_type: ValueType, value: object, path: Path) -> Any:
         room = value_type["room"]

@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -31,6 +31,8 @@ class Document:
     lines: Mapping[str, int] = field(repr=False)
     settings: tuple[str, ...] = ()
     set_paths: tuple[Path, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    """Settings that could not be applied; reported together with what else is wrong."""
 
     def locate(self, path: Path) -> tuple[str, int | None]:
         """File and line of the key at `path`, or of the closest table around it."""
@@ -51,7 +53,7 @@ class Document:
 def read_file(file: FilePath, settings: Iterable[str] = ()) -> Document:
     """The document of a TOML file, with `settings` ("key=value") applied.
 
-    Raises ExperimentError if the file cannot be read or is no TOML, or a setting cannot be applied.
+    Raises ExperimentError if the file cannot be read or is no TOML.
     """
     try:
         if file.stat().st_size > LARGEST_FILE:
@@ -105,7 +107,7 @@ def parse(text: str, place: str) -> tuple[dict[str, Any], dict[str, int]]:
 def apply(document: Document, settings: Iterable[str]) -> Document:
     """`document` with `key=value` settings applied in order; missing sections appear.
 
-    A value is TOML; what is no TOML value is taken as text. Raises ExperimentError with all settings that cannot be.
+    A value is TOML; what is no TOML value is taken as text. Settings that cannot be applied end in `faults`.
     """
     value: object = document.value
     applied = tuple(settings)
@@ -128,17 +130,13 @@ def apply(document: Document, settings: Iterable[str]) -> Document:
             faults.append(Fault(SET, None, dotted.write(path), str(error), value=written))
             continue
         paths.append(path)
-    if faults:
-        raise ExperimentError(faults)
     assert isinstance(value, dict)
-    return Document(
-        document.place,
-        document.directory,
-        document.text,
-        value,
-        document.lines,
-        (*document.settings, *applied),
-        (*document.set_paths, *paths),
+    return replace(
+        document,
+        value=value,
+        settings=(*document.settings, *applied),
+        set_paths=(*document.set_paths, *paths),
+        faults=(*document.faults, *faults),
     )
 
 

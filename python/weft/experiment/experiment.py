@@ -122,10 +122,10 @@ def load(source: str | FilePath | Mapping[str, Any], set: Iterable[str] | Mappin
 
 def from_document(document: Document) -> Experiment:
     """The experiment that a document describes. Raises ExperimentError with every fault that there is."""
-    faults: list[Fault] = []
+    faults = list(document.faults)
     axes = read_axes(document, faults)
     sweep = Sweep(axes, _repeats(document, faults))
-    found = _faults_of_cells(document, sweep, bool(faults))
+    found = _faults_of_cells(document, sweep)
     if faults or found:
         raise ExperimentError(sorted([*faults, *found], key=lambda fault: (fault.place == "--set", fault.line or 0)))
     resolved, _, _ = _resolve(document, next(iter(sweep.cells())))
@@ -137,11 +137,11 @@ def identity(spec: Mapping[str, Any]) -> dict[str, Any]:
     return {key: _content(value) for key, value in spec.items() if key not in NOT_SIMULATED}
 
 
-def _faults_of_cells(document: Document, sweep: Sweep, has_faults: bool) -> list[Fault]:
+def _faults_of_cells(document: Document, sweep: Sweep) -> list[Fault]:
     """Faults of all cells, each once; those that only some cells have name the first of these."""
     seen: dict[tuple[str, str], tuple[Fault, Cell, int]] = {}
     for cell in sweep.cells():
-        for fault in _faults_of_cell(document, cell, has_faults):
+        for fault in _faults_of_cell(document, cell):
             key = (fault.key, fault.message)
             first, where, count = seen.get(key, (fault, cell, 0))
             seen[key] = (first, where, count + 1)
@@ -164,7 +164,7 @@ def _faults_of_cells(document: Document, sweep: Sweep, has_faults: bool) -> list
     ]
 
 
-def _faults_of_cell(document: Document, cell: Cell, has_faults: bool) -> Iterator[Fault]:
+def _faults_of_cell(document: Document, cell: Cell) -> Iterator[Fault]:
     spec, is_complete, faults = _resolve(document, cell)
     known = list(faults)
     yield from known
@@ -175,8 +175,9 @@ def _faults_of_cell(document: Document, cell: Cell, has_faults: bool) -> Iterato
     for rule in RULES:
         for path, message in rule(spec):
             if dotted.write(path) not in at_fault:
+                at_fault.add(dotted.write(path))
                 yield _moved(document, put, document.fault(path, message), path)
-    if is_complete and not has_faults:
+    if is_complete:
         from weft.scenario import predict
 
         try:
@@ -191,13 +192,16 @@ def _resolve(document: Document, cell: Cell) -> tuple[Spec, bool, list[Fault]]:
     tables, put, _ = tables_of(document, cell)
     spec, is_complete, found = check(document, tables)
     spec.setdefault("name", FilePath(document.place).stem)
-    for workload in spec["workload"]:
-        if "kind" in workload:
-            workload.setdefault("name", workload["kind"])
+    spec["workload"] = [
+        {"kind": workload["kind"], "name": workload["kind"], **workload} if "kind" in workload else workload
+        for workload in spec["workload"]
+    ]
     backend = tables.get("backend")
     if isinstance(spec["backend"].get("until"), int) and "limit" not in (backend if isinstance(backend, dict) else {}):
         # A run that ends by the clock needs no limit.
         spec["backend"].pop("limit", None)
+    if not spec["report"]:
+        del spec["report"]
     return spec, is_complete, [_moved(document, put, fault, dotted.read(fault.key) or ()) for fault in found]
 
 

@@ -23,7 +23,8 @@ def readable(spec: Mapping[str, Any]) -> dict[str, Any]:
     for name, section in SECTIONS.items():
         if name not in spec:
             continue
-        common = rooms[SECTION][name].parameters if name in rooms[SECTION] else {}
+        shared = rooms[RECORD].get(name) if section.room else rooms[SECTION].get(name)
+        common = shared.parameters if shared else {}
         if section.is_list:
             written[name] = [_table(section.room, common, element) for element in spec[name]]
         else:

@@ -49,6 +49,9 @@ SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
 
 SAMPLED = ("goodput", "cwnd", "srtt", "queue", "utilization")
 
+FIGURES = ("box", "bar", "line", "ecdf", "rank", "heat", "fabric", "series")
+"""As `weft.report.figure.FIGURES`, which is not imported here: it loads the data stack."""
+
 FLOWS_DONE = "flows done"
 
 KINDS: list[dict[str, Any]] = [
@@ -60,20 +63,6 @@ KINDS: list[dict[str, Any]] = [
         "parameters": [
             parameter("name", "text", "What the experiment is called in reports; left out, the name of the file."),
             parameter("seed", "integer", "All randomness derives from it.", default=1),
-        ],
-    },
-    {
-        "room": SECTION,
-        "name": "workload",
-        "doc": "Keys that every [[workload]] has, whatever its kind.",
-        "source": "",
-        "parameters": [
-            parameter("name", "text", "Names its flows and its random streams; left out, its kind."),
-            parameter("start", "time", "When its first flow may start.", default=0),
-            parameter("stop", "time", "When its endless flows stop sending and no further flow starts."),
-            parameter("transport", {"type": "room", "room": "transport"}, "In place of [transport], for these flows."),
-            parameter("congestion", {"type": "room", "room": "congestion"}, "In place of [congestion], for these flows."),
-            parameter("receive", {"type": "room", "room": "receive"}, "In place of [receive], for these flows."),
         ],
     },
     {
@@ -108,7 +97,7 @@ KINDS: list[dict[str, Any]] = [
         "doc": "A figure of the report.",
         "source": "",
         "parameters": [
-            parameter("figure", "text", "What is drawn: box, line, ecdf, rank, heat, ...", required=True),
+            parameter("figure", {"type": "choice", "choices": list(FIGURES)}, "What is drawn.", required=True),
             parameter("title", "text", "Above the figure."),
             parameter("x", "text", "Swept key or column on the horizontal axis."),
             parameter("y", "text", "Metric or column on the vertical axis."),

@@ -1,0 +1,433 @@
+"""The command line. Everything that it does is a documented Python call.
+
+Exit status: 0 done; 1 a run failed or did not finish; 2 the input or the set-up is wrong; 130 Ctrl-C, 143 SIGTERM.
+"""
+
+import importlib.util
+import json
+import signal
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from weft.errors import ExperimentError, Fault, Interrupted, RunError, WeftError
+
+if TYPE_CHECKING:
+    from weft.execute.local import Outcome
+    from weft.experiment.experiment import Experiment
+    from weft.results import Results
+
+app = typer.Typer(
+    help="A laboratory for data-center networks: one file describes an experiment; weft runs it and reports.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+File = Annotated[Path, typer.Argument(metavar="FILE", help="Experiment file, or a folder with a quick.toml or study.toml.")]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a key: topology.k=8, queue.capacity='50 packets'. Repeatable."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else there.")]
+
+
+# Of click or of typer's own copy of it, depending on typer's version.
+CLICK_ERROR: Any = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
+
+
+@app.callback(invoke_without_command=True)
+def top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an unexpected error.")] = False,
+) -> None:
+    """A laboratory for data-center networks: one file describes an experiment; weft runs it and reports."""
+    if version:
+        from weft import _core
+
+        print(f"weft {_core.version()} ({_core.commit()})")
+        raise typer.Exit
+
+
+@app.command()
+def run(
+    file: File,
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where results go; default out/NAME.")] = None,
+    set: Setting = None,
+    backend: Annotated[str | None, typer.Option("--backend", metavar="KIND", help="As --set backend.kind=KIND.")] = None,
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment or its whole sweep.
+
+    What the output folder has already is not run again: an interrupted sweep goes on with the same command.
+    """
+    from weft.execute import execute, write_plan
+    from weft.progress import observer
+    from weft.results import Results
+
+    settings = [*(set or []), *([f"backend.kind={json.dumps(backend)}"] if backend else [])]
+    files = experiment_files(file)
+    experiments = [(_loaded(each, settings), _folder(out, file, each, len(files))) for each in files]
+    documents = []
+    is_whole = True
+    for experiment, directory in experiments:
+        with interruptible() as stop:
+            try:
+                outcome = execute(experiment, directory, observer(), stop)
+            except Interrupted:
+                if any((directory / "runs").glob("[!.]*")):
+                    write_plan(experiment, directory)
+                raise
+        write_plan(experiment, directory)
+        is_whole &= outcome.is_whole
+        results = Results(directory) if len(outcome.failed) < outcome.planned else None
+        page = _report(directory) if report and results else None
+        documents.append(_run_document(experiment, outcome, results, page))
+        if not as_json:
+            _print_run(outcome, results, page)
+        _print_trouble(outcome)
+    if as_json:
+        print(json.dumps(documents[0] if len(documents) == 1 else {"experiments": documents}, indent=1))
+    if not is_whole:
+        raise typer.Exit(1)
+
+
+@app.command()
+def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
+    """Validate an experiment, print it with all defaults, predict its size and memory; run nothing."""
+    from weft.execute.local import refuse_what_cannot_run
+
+    documents = []
+    for each in experiment_files(file):
+        experiment = _loaded(each, set or [])
+        predictions = [experiment.predict(cell) for cell in experiment.cells()]
+        refuse_what_cannot_run(experiment)
+        largest = max(predictions, key=lambda prediction: prediction.memory_bytes)
+        runs = experiment.sweep.size * experiment.sweep.repeats
+        if not as_json:
+            print(experiment.toml)
+            print(f"# {experiment.sweep.size} cells x {experiment.sweep.repeats} repeats = {runs} runs")
+            print(
+                f"# largest cell: {largest.hosts} hosts, {largest.switches} switches, {largest.links} directed links, "
+                f"{largest.flows} flows, about {largest.memory_bytes / 1e6:.3g} MB"
+            )
+        prediction = {name: getattr(largest, name) for name in type(largest).__dataclass_fields__}
+        documents.append(
+            {
+                "experiment": experiment.resolved,
+                "cells": experiment.sweep.size,
+                "repeats": experiment.sweep.repeats,
+                "runs": runs,
+                "prediction": prediction,
+            }
+        )
+    if as_json:
+        print(json.dumps(documents[0] if len(documents) == 1 else {"experiments": documents}, indent=1))
+
+
+@app.command("list")
+def list_kinds(
+    room: Annotated[str | None, typer.Argument(metavar="[ROOM]", help="A room, or ROOM.KIND; left out: all rooms.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The kinds of a room and their parameters, with unit, default, range and source."""
+    from rich.console import Console
+
+    from weft.experiment.values import suggestion
+    from weft.kinds import catalogue
+    from weft.terminal import kinds_table, parameters_table
+
+    rooms = catalogue()
+    name, _, kind = (room or "").partition(".")
+    if room and name not in rooms:
+        raise WeftError(f'unknown room "{name}"; {suggestion(name, rooms, "known")[0]}')
+    if kind and kind not in rooms[name]:
+        raise WeftError(f'{name}: unknown kind "{kind}"; {suggestion(kind, rooms[name], "known")[0]}')
+    if as_json:
+        chosen = {name: rooms[name]} if room else rooms
+        print(json.dumps({key: {k.name: _kind_document(k) for k in kinds.values()} for key, kinds in chosen.items()}, indent=1))
+        return
+    console = Console()
+    if not room:
+        for each, kinds in rooms.items():
+            console.print(kinds_table(each, kinds))
+        return
+    for each_kind in [rooms[name][kind]] if kind else rooms[name].values():
+        console.print(parameters_table(each_kind))
+        console.print(each_kind.doc, highlight=False)
+        if each_kind.source:
+            console.print(f"Source: {each_kind.source}", highlight=False, markup=False)
+        for profile, values in each_kind.profiles.items():
+            console.print(f"profile {profile}: {', '.join(values) or 'the defaults above'}", highlight=False, markup=False)
+        console.print()
+
+
+@app.command()
+def show(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")], as_json: AsJson = False
+) -> None:
+    """The results of a folder as tables in the terminal."""
+    from rich.console import Console
+
+    from weft.results import Results
+    from weft.terminal import cells_table
+
+    results = Results(directory)
+    if as_json:
+        print(json.dumps(_results_document(results), indent=1))
+        return
+    console = Console()
+    _print_warnings(results.warnings)
+    console.print(cells_table(results))
+    unfinished = {run: manifest["unfinished"] for run, manifest in results.manifests.items() if manifest.get("unfinished")}
+    for name, flows in unfinished.items():
+        console.print(f"run {name}: {flows} flows did not finish", style="red", highlight=False)
+    if unfinished:
+        reasons = results.flows.filter(results.flows["reason"].is_not_null())["reason"].value_counts(sort=True)
+        for reason, count in reasons.iter_rows():
+            console.print(f"  {count} x {reason}", highlight=False)
+    some = next(iter(results.manifests.values()))
+    console.print(f"{len(results.manifests)} runs by weft {some['version']} ({some['backend']} backend)", highlight=False)
+
+
+@app.command("report")
+def write_report(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")], as_json: AsJson = False
+) -> None:
+    """Write report.html, one page that opens offline, and its figures."""
+    from weft.report import write_report
+
+    page = write_report(directory)
+    print(json.dumps({"report": str(page)}) if as_json else f"report: {page}")
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON Schema of the experiment file, for editors' completion."""
+    from weft.schema import schema
+
+    print(json.dumps(schema(), indent=1, ensure_ascii=False))
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """What this machine can do, and for what it lacks, the command that installs it."""
+    from rich.console import Console
+
+    from weft.doctor import as_json as documents
+    from weft.doctor import examine
+    from weft.terminal import findings_table
+
+    findings = examine()
+    if as_json:
+        print(json.dumps(documents(findings), indent=1))
+    else:
+        Console().print(findings_table(findings))
+    if any(finding.is_required and not finding.is_there for finding in findings):
+        raise typer.Exit(2)
+
+
+def validate(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Oracles; left out: the quick ones.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="Also the long ones.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Run the oracles: value, expected, tolerance, pass or fail, source."""
+    from weft import validation
+
+    status = validation.run(names or [], all=all, as_json=as_json)
+    if status:
+        raise typer.Exit(int(status))
+
+
+if importlib.util.find_spec("weft.validation") is not None:
+    app.command()(validate)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Entry point: errors as sentences, exit status as in the head comment."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    # Anywhere on the line, also behind the command.
+    debug = "--debug" in given
+    sys.exit(status_of([argument for argument in given if argument != "--debug"], debug))
+
+
+def status_of(arguments: list[str], debug: bool = False) -> int:
+    """Runs a command line; returns its exit status. Prints errors, raises nothing."""
+    as_json = "--json" in arguments
+    try:
+        status = app(arguments, prog_name="weft", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except ExperimentError as error:
+        _print_error(str(error), as_json, error.faults)
+        return 2
+    except Interrupted as error:
+        _print_error(str(error), as_json)
+        return error.status
+    except RunError as error:
+        _print_error(str(error), as_json)
+        return 1
+    except WeftError as error:
+        _print_error(str(error), as_json)
+        return 2
+    except CLICK_ERROR as error:
+        error.show()
+        return 2
+    except (KeyboardInterrupt, typer.Abort):
+        _print_error("interrupted", as_json)
+        return 130
+    except BrokenPipeError:
+        # The reader (`| head`) has seen enough.
+        sys.stderr.close()
+        return 0
+    except Exception as error:
+        if debug:
+            traceback.print_exc()
+        where = "" if debug else "; add --debug for the traceback"
+        _print_error(f"weft failed unexpectedly ({type(error).__name__}: {error}); this is a bug of weft{where}", as_json)
+        return 1
+
+
+@contextmanager
+def interruptible() -> Iterator[Any]:
+    """Ctrl-C and SIGTERM become an exit status that the block may ask for; a second Ctrl-C stops at once."""
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        if received:
+            raise KeyboardInterrupt
+        received.append(128 + number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield lambda: received[0] if received else None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def experiment_files(place: Path) -> list[Path]:
+    """The experiment files that FILE means: itself, or for a folder those of its study.toml, or its quick.toml.
+
+    Raises ExperimentError.
+    """
+    if not place.is_dir():
+        return [place]
+    study = place / "study.toml"
+    if study.is_file():
+        from weft.experiment.document import read_file
+
+        document = read_file(study)
+        files = document.value.get("files")
+        if not isinstance(files, list) or not files or any(not isinstance(name, str) for name in files):
+            raise ExperimentError([document.fault(("files",), 'lists the experiment files: files = ["quick.toml"]')])
+        return [place / name for name in files]
+    quick = place / "quick.toml"
+    if not quick.is_file():
+        inside = ", ".join(sorted(file.name for file in place.glob("*.toml"))) or "none"
+        message = f"is a folder without quick.toml or study.toml; name a file in it (there are: {inside})"
+        raise ExperimentError([Fault(str(place), None, "", message)])
+    return [quick]
+
+
+def _loaded(file: Path, settings: list[str]) -> "Experiment":
+    from weft.experiment.experiment import load
+
+    return load(file, settings)
+
+
+def _folder(out: Path | None, given: Path, file: Path, files: int) -> Path:
+    name = file.stem if file == given or files > 1 else given.resolve().name
+    if out is None:
+        return Path("out") / (f"{given.resolve().name}/{name}" if files > 1 else name)
+    return out / name if files > 1 else out
+
+
+def _report(directory: Path) -> Path | None:
+    """The page, or None with a line that says why there is none."""
+    try:
+        from weft.report import write_report
+
+        return write_report(directory)
+    except ImportError as error:
+        print(f"no report: {error.name} is missing; install it, then: weft report {directory}", file=sys.stderr)
+    except (WeftError, OSError) as error:
+        print(f"no report: {error}", file=sys.stderr)
+    return None
+
+
+def _print_run(outcome: "Outcome", results: "Results | None", page: Path | None) -> None:
+    from rich.console import Console
+
+    from weft.terminal import cells_table
+
+    if results:
+        Console().print(cells_table(results))
+    print(f"results: {outcome.directory}")
+    if page:
+        print(f"report:  {page}")
+
+
+def _print_trouble(outcome: "Outcome") -> None:
+    _print_warnings(outcome.warnings)
+    for run, message in [*outcome.failed, *outcome.unfinished]:
+        cell = f" ({run.cell})" if run.cell.chosen else ""
+        print(f"run {run.name}{cell}: {message}", file=sys.stderr)
+
+
+def _print_warnings(warnings: list[str]) -> None:
+    for warning in warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+
+
+def _print_error(message: str, as_json: bool, faults: Sequence[Fault] = ()) -> None:
+    print(message, file=sys.stderr)
+    if as_json:
+        from dataclasses import asdict
+
+        print(json.dumps({"error": message, "faults": [asdict(fault) for fault in faults]}, indent=1, default=str))
+
+
+def _run_document(experiment: "Experiment", outcome: "Outcome", results: "Results | None", page: Path | None) -> dict[str, Any]:
+    return {
+        "name": experiment.name,
+        "directory": str(outcome.directory),
+        "planned": outcome.planned,
+        "resumed": outcome.resumed,
+        "unfinished": {run.name: message for run, message in outcome.unfinished},
+        "failed": {run.name: message for run, message in outcome.failed},
+        "warnings": outcome.warnings,
+        "report": str(page) if page else None,
+        "cells": results.table().to_dicts() if results else [],
+    }
+
+
+def _results_document(results: "Results") -> dict[str, Any]:
+    return {
+        "directory": str(results.directory),
+        "warnings": results.warnings,
+        "cells": results.table().to_dicts(),
+        "runs": list(results.manifests.values()),
+    }
+
+
+def _kind_document(kind: Any) -> dict[str, Any]:
+    parameters = [
+        {name: getattr(parameter, name) for name in ("name", "doc", "required", "default", "min", "max")}
+        | {"value": dict(parameter.value)}
+        for parameter in kind.parameters.values()
+    ]
+    profiles = {name: dict(values) for name, values in kind.profiles.items()}
+    return {"doc": kind.doc, "source": kind.source, "parameters": parameters, "profiles": profiles}
+
+
+if __name__ == "__main__":
+    main()
