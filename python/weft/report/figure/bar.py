@@ -1,5 +1,7 @@
 """Bars: a run's number averaged over repeats, with its 95 % t interval."""
 
+from typing import Any
+
 import polars as pl
 
 from weft.report.figure.drawing import Ask, Figure, Kind, finish, slug
@@ -23,7 +25,9 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         x=alt.X("place:N", title=None if x == "cell" else x, sort=places, axis=alt.Axis(labelAngle=0))
     )
     colour = group_colour("group", groups, by, "square") if by != x else alt.value("#5b8db8")
-    bars = base.mark_bar(opacity=0.75, width={"band": 0.42 if by == x else 0.8}).encode(
+    # With an offset Vega-Lite centres a bar only at its own width.
+    size: Any = {"width": {"band": 0.42}} if by == x else {}
+    bars = base.mark_bar(opacity=0.75, **size).encode(
         y=alt.Y(field=shown.column, type="quantitative", title=f"{words(ask.y, shown)}" + _unit(shown.unit)),
         color=colour,
         tooltip=[
@@ -39,8 +43,8 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         base.mark_rule(strokeWidth=1.6).encode(y=alt.Y("low:Q"), y2="high:Q").transform_filter("datum.low != null")
     )
     if by != x:
-        bars = bars.encode(xOffset=alt.XOffset("group:N", sort=groups))
-        whiskers = whiskers.encode(xOffset=alt.XOffset("group:N", sort=groups, bandPosition=0.5))
+        bars = bars.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
+        whiskers = whiskers.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
     one = table["runs"].max() == 1
     caption = (
         f"{words(ask.y, shown)} of a run, "

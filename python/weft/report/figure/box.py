@@ -4,6 +4,8 @@ Source: Tukey, "Exploratory data analysis", 1977. The five numbers are computed 
 every flow; outliers above `MOST_OUTLIERS` per box are thinned.
 """
 
+from typing import Any
+
 import polars as pl
 
 from weft.report.figure.drawing import Ask, Figure, Kind, finish, slug
@@ -49,22 +51,23 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     base = alt.Chart(alt.NamedData("boxes")).encode(x=axis, color=colour)
     y = alt.Y("low:Q", title=shown.axis, scale=alt.Scale(zero=False))
     tooltip = ["place:N", "group:N", *(alt.Tooltip(f"{name}:Q", format=".4~g") for name in names[2:])]
-    size = {"band": 0.32 if by == x else 0.7}
+    # With an offset Vega-Lite centres a bar only at its own width.
+    size: Any = {"width": {"band": 0.32}} if by == x else {}
     whisker = base.mark_rule(strokeWidth=1.2).encode(y=y, y2="high:Q")
-    box = base.mark_bar(width=size, fillOpacity=0.4, filled=True).encode(
+    box = base.mark_bar(**size, fillOpacity=0.4, filled=True).encode(
         y=alt.Y("q1:Q", title=shown.axis), y2="q3:Q", tooltip=tooltip
     )
-    middle = base.mark_tick(thickness=2.5, width=size).encode(y="median:Q", tooltip=tooltip)
+    middle = base.mark_tick(thickness=2.5, **size).encode(y="median:Q", tooltip=tooltip)
     points = (
         alt.Chart(alt.NamedData("outliers"))
         .mark_point(size=22, filled=True, opacity=0.55)
         .encode(x=axis, y=alt.Y(field=shown.column, type="quantitative", title=shown.axis), color=colour)
     )
     if by != x:
-        whisker = whisker.encode(xOffset=alt.XOffset("group:N", sort=groups, bandPosition=0.5))
-        box = box.encode(xOffset=alt.XOffset("group:N", sort=groups))
-        middle = middle.encode(xOffset=alt.XOffset("group:N", sort=groups, bandPosition=0.5))
-        points = points.encode(xOffset=alt.XOffset("group:N", sort=groups, bandPosition=0.5))
+        whisker = whisker.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
+        box = box.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
+        middle = middle.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
+        points = points.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
     runs = frame.select("cell", "repeat").n_unique()
     caption = (
         f"{shown.title} of {frame.height:,} {observations.entity}s in {runs} runs, repeats pooled: median, quartiles, "
