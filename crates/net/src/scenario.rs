@@ -20,6 +20,7 @@ use crate::workload::{Context, Flow, Workload};
 pub mod ideal;
 pub mod path;
 pub mod plan;
+mod ports;
 
 pub use plan::WorkloadPlan;
 
@@ -79,6 +80,7 @@ impl Scenario {
             load_balance,
             mut workloads,
         } = Parts::read(spec)?;
+        let size = topology.size().map_err(|f| vec![f])?;
         let network = topology.build(seed).map_err(|f| vec![f])?;
         let mut faults = Vec::new();
         let routes = routing.routes(&network).map_err(|f| faults.push(f)).ok();
@@ -94,7 +96,12 @@ impl Scenario {
                 stop: plan.stop,
                 first_flow: plan.first_flow,
             };
-            match plan.kind.generator().flows(&context) {
+            // The count finds what does not fit the fabric; only then may flows be drawn.
+            let generator = plan.kind.generator();
+            let count = generator
+                .flow_count(&size, plan.start, plan.stop)
+                .map_err(|f| vec![f]);
+            match count.and_then(|_| generator.flows(&context)) {
                 Ok(made) => {
                     plan.flows = made.len() as u32;
                     flows.extend(made);
@@ -106,6 +113,7 @@ impl Scenario {
                 ),
             }
         }
+        ports::choose(&mut flows, seed);
         match routes {
             Some(routes) if faults.is_empty() => Ok(Self {
                 seed,

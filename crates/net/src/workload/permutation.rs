@@ -1,11 +1,9 @@
 //! Permutation: every host sends to one other, and nobody receives twice.
 
 use crate::error::Fault;
-use crate::ids::NodeId;
-use crate::random::stream;
 use crate::topology::Size;
 use crate::units::{Bytes, Time};
-use crate::workload::{Context, Flow, Generate};
+use crate::workload::{Context, Flow, Generate, need_hosts};
 
 crate::kind! {
     /// A random permutation without fixed points.
@@ -17,32 +15,39 @@ crate::kind! {
 
 impl Generate for Permutation {
     fn flow_count(&self, size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
+        need_hosts(size.hosts, 2, "a permutation")?;
         Ok(size.hosts)
     }
 
     fn flows(&self, context: &Context<'_>) -> Result<Vec<Flow>, Vec<Fault>> {
-        let n = context.network.hosts;
-        if n < 2 {
-            return Err(vec![Fault::new(
-                "workload",
-                "a permutation needs at least two hosts",
-            )]);
-        }
-        // Redraw until no host sends to itself: on average e = 2.7 draws, every such permutation equally likely.
-        let mut random = stream(
-            context.seed,
-            &format!("workload/{}/permutation", context.name),
-        );
-        let mut to: Vec<u32> = (0..n as u32).collect();
-        while to.iter().enumerate().any(|(i, &t)| i as u32 == t) {
-            random.shuffle(&mut to);
-        }
-        Ok(to
-            .iter()
-            .enumerate()
-            .map(|(i, &t)| {
-                context.upload(NodeId::from(i), NodeId(t), self.size.map(|s| s.0), i as u32)
-            })
+        let hosts = context.network.host_ids();
+        let partners = context.derangement("permutation");
+        Ok(hosts
+            .zip(partners)
+            .map(|(src, dst)| context.upload(src, dst, self.size.map(|s| s.0)))
             .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::workload::tests::{ends, fault, flows};
+    use serde_json::json;
+
+    #[test]
+    fn everybody_sends_once_and_receives_once() {
+        let flows = flows(64, json!({ "kind": "permutation", "size": 7 }));
+        let (from, mut to): (Vec<_>, Vec<_>) = ends(&flows).into_iter().unzip();
+        to.sort_unstable();
+        assert_eq!((from, to), ((0..64).collect(), (0..64).collect()));
+        assert!(flows.iter().all(|f| f.size == Some(7) && f.src != f.dst));
+    }
+
+    #[test]
+    fn one_host_has_nobody_to_send_to() {
+        assert_eq!(
+            fault(1, json!({ "kind": "permutation" })),
+            "workload: a permutation: this takes at least 2 hosts; the topology has 1"
+        );
     }
 }
