@@ -1,6 +1,7 @@
 """What was run, in words: one paragraph, a few rows, and the command that does it again."""
 
 import shlex
+import tomllib
 from collections.abc import Mapping
 
 from weft.errors import ResultsError
@@ -21,6 +22,10 @@ SECTIONS = {
     "measure": "Measured",
 }
 """Sections of the experiment file in the order of the report, with the word for each."""
+
+
+MOST_KEYS = 4
+"""Keys of a section that are listed where the file does not say which matter."""
 
 
 def paragraph(folder: Folder, numbers: Numbers) -> str:
@@ -49,15 +54,20 @@ def paragraph(folder: Folder, numbers: Numbers) -> str:
 
 
 def rows(folder: Folder) -> list[tuple[str, str]]:
-    """Section by section what the resolved experiment says, then version and cost."""
+    """Section by section the kind and the keys that the file gives, then version and cost.
+
+    The values are those of the resolved experiment; defaults are left to the page's last section.
+    """
+    given = _given(folder)
     listed = []
     for section, word in SECTIONS.items():
-        text = _section(folder.experiment.get(section))
+        written = given.get(section, {}) if given is not None else None
+        text = _section(folder.experiment.get(section), written)
         swept = [axis for axis in folder.axes if axis.partition(".")[0] == section]
         if swept:
             text = "; ".join(
                 [f"swept: {axis.partition('.')[2] or 'kind'} {_values(folder, axis)}" for axis in swept]
-                + ([text] if len(text.split(", ")) > 1 and not any("." not in axis for axis in swept) else [])
+                + ([] if not text or {section, f"{section}.kind"} & set(swept) else [text])
             )
         if text:
             listed.append((word, text))
@@ -122,9 +132,19 @@ def _seeds(folder: Folder) -> str:
     return text + (", the same in every cell" if paired and len(folder.cells) > 1 else "")
 
 
-def _section(section: object) -> str:
+def _given(folder: Folder) -> dict[str, object] | None:
+    """The experiment file as it was written, or None if it is not there."""
+    try:
+        return tomllib.loads(folder.experiment_text or "") or None
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _section(section: object, given: object = None) -> str:
+    """Kind and keys; with `given`, only the keys that it has."""
     if isinstance(section, list):
-        return "; ".join(filter(None, (_section(entry) for entry in section)))
+        entries = given if isinstance(given, list) and len(given) == len(section) else [None] * len(section)
+        return "; ".join(filter(None, (_section(part, entry) for part, entry in zip(section, entries, strict=True))))
     if not isinstance(section, Mapping):
         return ""
     kind = [str(section["kind"])] if "kind" in section else []
@@ -132,7 +152,10 @@ def _section(section: object) -> str:
         f"{key} {_word(value)}"
         for key, value in section.items()
         if key != "kind" and value is not None and value != [] and value != {}
+        if not isinstance(given, Mapping) or key in given
     ]
+    if not isinstance(given, Mapping) and len(rest) > MOST_KEYS:
+        rest = [*rest[:MOST_KEYS], "…"]
     return ", ".join(kind + rest)
 
 

@@ -1,6 +1,7 @@
 """The folder of a run or a sweep, read lazily: what was planned, what is there, and the tables of each run.
 
-The layout is that of DESIGN.md section 4. Without `plan.parquet` every run found is a repeat of one cell.
+The layout is that of DESIGN.md section 4. Without `plan.parquet` (a sweep that is still going) the
+manifests say which runs there are.
 """
 
 import json
@@ -161,11 +162,25 @@ def _plan(directory: Path) -> pl.DataFrame:
         if absent := [column for column in PLAN_COLUMNS if column not in plan.columns]:
             raise ResultsError(f"{path}: no column {absent[0]}; run the experiment again with this version of weft")
         return plan
-    names = sorted(path.parent.name for path in directory.glob("runs/*/manifest.json"))
-    if not names:
+    # A sweep writes its plan when it ends; until then the manifests say which runs there are.
+    manifests = {}
+    for manifest in sorted(directory.glob("runs/[!.]*/manifest.json")):
+        manifests[manifest.parent.name] = Run(manifest.parent.name, "0", 0, None, manifest.parent).manifest or {}
+    if not manifests:
         raise ResultsError(f"{directory}: no runs in it; give the folder that `weft run --out` wrote")
-    seeds = [json.loads((directory / "runs" / name / "manifest.json").read_text()).get("seed") for name in names]
-    return pl.DataFrame({"run": names, "cell": [0] * len(names), "repeat": range(len(names)), "seed": seeds})
+    rows: list[dict[str, Any]] = []
+    for place, (name, found) in enumerate(manifests.items()):
+        swept = found.get("swept")
+        given = {
+            "run": name,
+            "cell": found.get("cell", 0),
+            "repeat": found.get("repeat", place),
+            "seed": found.get("seed"),
+        }
+        rows.append(given | (swept if isinstance(swept, dict) else {}))
+    rows.sort(key=lambda row: (row["cell"], row["repeat"]))
+    axes = dict.fromkeys(name for row in rows for name in row)
+    return pl.DataFrame({axis: pl.Series(axis, [row.get(axis) for row in rows], strict=False) for axis in axes})
 
 
 def _plain(value: object) -> object:
@@ -179,6 +194,8 @@ def _plain(value: object) -> object:
             return _plain(json.loads(value))
         except ValueError:
             return value
+    if isinstance(value, bool):
+        return str(value).lower()
     return value if isinstance(value, int | float | None) else str(value)
 
 

@@ -259,9 +259,14 @@ def _runs(folder: Folder) -> str:
 
 
 def _experiment(folder: Folder) -> str:
+    resolved = json.dumps(folder.experiment, indent=2, ensure_ascii=False)
+    whole = (
+        '<details id="resolved"><summary>Resolved experiment of the first run, all defaults written out</summary>'
+        f"<pre><code>{escape(resolved)}</code></pre></details>"
+    )
     if folder.experiment_text is None:
-        return ""
+        return whole
     return (
         '<details id="experiment"><summary>Experiment file, as given</summary>'
-        f"<pre><code>{escape(folder.experiment_text)}</code></pre></details>"
+        f"<pre><code>{escape(folder.experiment_text)}</code></pre></details>{whole}"
     )
