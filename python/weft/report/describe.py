@@ -1,5 +1,6 @@
 """What was run, in words: one paragraph, a few rows, and the command that does it again."""
 
+import re
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -63,7 +64,7 @@ def rows(folder: Folder) -> list[tuple[str, str]]:
     for section, word in SECTIONS.items():
         written = given.get(section, {}) if given is not None else None
         text = _section(folder.experiment.get(section), written)
-        swept = [axis for axis in folder.axes if axis.partition(".")[0] == section]
+        swept = [axis for axis in folder.axes if re.split(r"[.\[]", axis)[0] == section]
         if swept:
             text = "; ".join(
                 [f"swept: {axis.partition('.')[2] or 'kind'} {_values(folder, axis)}" for axis in swept]

@@ -76,8 +76,8 @@ def quantity(name: str, largest: float) -> Quantity:
 def title(stem: str) -> str:
     """Words for a column without its unit.
 
-    >>> title("retransmitted")
-    'Retransmitted'
+    >>> title("lost_packets"), title("fct")
+    ('Lost packets', 'Flow completion time')
     """
     return TITLES.get(stem, stem.replace("_", " ").replace(".", " ").capitalize())
 

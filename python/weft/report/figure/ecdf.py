@@ -39,7 +39,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         points = staircase(values, MOST_POINTS)
         is_thinned |= values.len() > MOST_POINTS
         curves.append(
-            points.select(pl.lit(group).alias(by), (pl.col("value") * shown.factor).alias(shown.column), "share")
+            points.select(pl.lit(group).alias("group"), (pl.col("value") * shown.factor).alias(shown.column), "share")
         )
     table = pl.concat(curves)
     is_log = smallest > 0 and largest / smallest > LOG_FROM
@@ -56,9 +56,9 @@ def draw(folder: Folder, ask: Ask) -> Figure:
             x=x,
             y=alt.Y("share:Q", title=f"Share of {observations.entity}s", axis=alt.Axis(format="%")),
             order=alt.Order("share:Q"),
-            color=group_colour(by, groups, by),
+            color=group_colour("group", groups, by),
             tooltip=[
-                alt.Tooltip(field=by, type="nominal"),
+                alt.Tooltip("group:N", title=by),
                 alt.Tooltip(field=shown.column, type="quantitative", title=shown.axis, format=".4~g"),
                 alt.Tooltip("share:Q", format=".1%"),
             ],

@@ -4,6 +4,7 @@ A `y` of `[[report]]` is a metric (`goodput`, `slowdown`), one of its summaries 
 (`goodput_bps`) or of another table (`queues.max_bytes`).
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -82,7 +83,11 @@ def key_value(folder: Folder, cell: Cell, key: str) -> object:
     if key in cell.keys:
         return cell.keys[key]
     part: object = (cell.done[0].manifest or {}).get("experiment", {}) if cell.done else {}
-    for name in key.split("."):
+    # A dot leads into a table, [0] to an entry of a list: workload[0].degree.
+    for name in re.findall(r"[^.\[\]]+", key):
+        if isinstance(part, list) and name.isdigit() and int(name) < len(part):
+            part = part[int(name)]
+            continue
         if not isinstance(part, dict) or name not in part:
             swept = ", ".join(folder.axes) or "nothing"
             raise ResultsError(f'report: the experiment has no key "{key}"; swept are {swept}')

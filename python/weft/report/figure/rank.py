@@ -31,7 +31,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     assert isinstance(largest, float)
     shown = quantity(observations.name, largest)
     groups = frame[f"key/{by}"].unique(maintain_order=True).to_list()
-    table, is_thinned = by_rank(frame.rename({f"key/{by}": by}) if by != "cell" else frame, by, shown.factor)
+    table, is_thinned = by_rank(frame.rename({f"key/{by}": "group"}), shown.factor)
     low, high = f"{shown.column}_low", f"{shown.column}_high"
     table = table.rename({"mean": shown.column, "low": low, "high": high})
     base = alt.Chart(alt.NamedData("table")).encode(
@@ -41,7 +41,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
             axis=alt.Axis(format="d", tickMinStep=1),
             scale=alt.Scale(nice=False, zero=False),
         ),
-        color=group_colour(by, groups, by),
+        color=group_colour("group", groups, by),
     )
     ends, cut = limits(table, shown.column, low, high)
     scale = alt.Scale(domain=ends, nice=True)
@@ -51,7 +51,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     line = base.mark_line(point=alt.OverlayMarkDef(size=18) if table.height <= 40 * len(groups) else False).encode(
         y=alt.Y(field=shown.column, type="quantitative", title=shown.axis, scale=scale),
         tooltip=[
-            alt.Tooltip(field=by, type="nominal"),
+            alt.Tooltip("group:N", title=by),
             alt.Tooltip("rank:Q"),
             alt.Tooltip(field=shown.column, type="quantitative", title=shown.axis, format=".4~g"),
             alt.Tooltip("runs:Q"),
@@ -79,8 +79,8 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     )
 
 
-def by_rank(frame: pl.DataFrame, by: str, factor: float) -> tuple[pl.DataFrame, bool]:
-    """Mean and interval per rank: columns `by`, rank, mean, low, high (null for one run), runs; and whether thinned.
+def by_rank(frame: pl.DataFrame, factor: float) -> tuple[pl.DataFrame, bool]:
+    """Mean and interval per rank: columns group, rank, mean, low, high (null for one run), runs; and whether thinned.
 
     A rank is averaged over the runs that have it.
     """
@@ -94,12 +94,12 @@ def by_rank(frame: pl.DataFrame, by: str, factor: float) -> tuple[pl.DataFrame, 
         kept = sorted({round(1 + i * (highest - 1) / (MOST_RANKS - 1)) for i in range(MOST_RANKS)})
         ranked = ranked.filter(pl.col("rank").is_in(kept))
     rows = []
-    for (group, rank), part in ranked.group_by([by, "rank"], maintain_order=True):
+    for (group, rank), part in ranked.group_by(["group", "rank"], maintain_order=True):
         interval = mean_interval(part["value"].to_list())
         rows.append((group, rank, interval.mean, interval.low, interval.high, interval.n))
-    schema = {by: pl.String, "rank": pl.Int64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    schema = {"group": pl.String, "rank": pl.Int64, "mean": pl.Float64, "low": pl.Float64, "high": pl.Float64}
     table = pl.DataFrame(rows, schema={**schema, "runs": pl.Int64}, orient="row")
-    order = pl.col(by).cast(pl.Enum(frame[by].unique(maintain_order=True).to_list()))
+    order = pl.col("group").cast(pl.Enum(frame["group"].unique(maintain_order=True).to_list()))
     return table.sort(order, "rank"), is_thinned
 
 
