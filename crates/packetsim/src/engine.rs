@@ -13,12 +13,12 @@ use weft_net::ids::FlowId;
 use weft_net::results::Table;
 use weft_net::scenario::Scenario;
 
-use crate::calendar::{Calendar, Piece};
 use crate::config::Config;
 use crate::host::Hosts;
 use crate::outcome::{self, Outcome};
-use crate::packet::{Kind, LOCAL, Packet};
+use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
+use crate::window::Window;
 use crate::wire::Wire;
 
 /// Smallest packet on any wire without its overhead: a bare IP and UDP header.
@@ -56,26 +56,6 @@ pub(crate) enum End {
     Stuck,
 }
 
-/// One arrival of the open window, to be sorted.
-#[derive(Clone, Copy, Debug)]
-struct Key {
-    /// Time within the window << 32 | link.
-    order: u64,
-    /// Where the packet is.
-    at: u32,
-}
-
-/// Memory that one window leaves to the next.
-#[derive(Clone, Debug, Default)]
-struct Scratch {
-    pieces: Vec<Piece>,
-    keys: Vec<Key>,
-    /// By node: events in this window, then where its keys end.
-    counts: Vec<u32>,
-    /// Nodes with events.
-    nodes: Vec<u32>,
-}
-
 /// One run; plain data but for the scratch memory.
 #[derive(Debug)]
 pub struct Simulation {
@@ -93,7 +73,7 @@ pub struct Simulation {
     pub(crate) events: u64,
     /// Time of the last event, ps; at the end, the end of the run.
     pub(crate) now: u64,
-    scratch: Scratch,
+    window: Window,
 }
 
 impl Simulation {
@@ -123,10 +103,7 @@ impl Simulation {
             .map(|(i, f)| (f.start.0, i as u32))
             .collect();
         starts.sort_unstable();
-        let scratch = Scratch {
-            counts: vec![0; scenario.network.nodes.len()],
-            ..Scratch::default()
-        };
+        let nodes = scenario.network.nodes.len();
         let mut simulation = Self {
             scenario,
             config,
@@ -139,7 +116,7 @@ impl Simulation {
             fed_until: 0,
             events: 0,
             now: 0,
-            scratch,
+            window: Window::new(nodes),
         };
         simulation.feed_starts(1);
         Ok(simulation)
@@ -191,7 +168,11 @@ impl Simulation {
         if start < boundary {
             let window = window.expect("a window begins before the boundary");
             let is_cut = self.open(window, boundary);
-            self.handle_window(window);
+            let begin = window * self.wire.calendar.width();
+            let Self { window, wire, hosts, scenario, config, .. } = self;
+            let handled = window.handle(begin, wire, hosts, scenario, config);
+            self.events += handled.events;
+            self.now = self.now.max(handled.last);
             if !is_cut {
                 return;
             }
@@ -220,101 +201,8 @@ impl Simulation {
         let end = (window + 1).saturating_mul(self.wire.calendar.width());
         self.feed_starts(end);
         self.wire.open_until = end.min(boundary);
-        self.wire.calendar.open(window, &mut self.scratch.pieces);
+        self.wire.calendar.open(window, &mut self.window.pieces);
         end > boundary
-    }
-
-    /// Sorts the open window by node and lets each node handle its events in order.
-    fn handle_window(&mut self, window: u64) {
-        let Self {
-            scratch,
-            wire,
-            hosts,
-            scenario,
-            config,
-            ..
-        } = self;
-        let Scratch { pieces, keys, counts, nodes } = scratch;
-        let begin = window * wire.calendar.width();
-        let until = wire.open_until;
-        let is_cut = until < begin + wire.calendar.width();
-        nodes.clear();
-        let mut total = 0;
-        for place in pieces.iter().flat_map(|piece| piece.places()) {
-            let packet = wire.calendar.packet(place);
-            if is_cut && packet.time >= until {
-                continue;
-            }
-            let node = node_of(packet, &wire.ends);
-            let count = &mut counts[node as usize];
-            if *count == 0 {
-                nodes.push(node);
-            }
-            *count += 1;
-            total += 1;
-        }
-        if nodes.len() * 8 > counts.len() {
-            // Many: in the order of their ids, which is the order in which their state lies in memory.
-            nodes.clear();
-            nodes.extend((0..counts.len() as u32).filter(|&node| counts[node as usize] > 0));
-        }
-        // From counts to where each node's keys begin.
-        let mut end = 0;
-        for &node in nodes.iter() {
-            let count = &mut counts[node as usize];
-            end += std::mem::replace(count, end);
-        }
-        keys.clear();
-        keys.resize(total as usize, Key { order: 0, at: 0 });
-        for at in pieces.iter().flat_map(|piece| piece.places()) {
-            let packet = wire.calendar.packet(at);
-            if is_cut && packet.time >= until {
-                // The window is cut: what lies beyond the boundary goes back.
-                let packet = *packet;
-                wire.calendar.push(packet);
-                continue;
-            }
-            let place = &mut counts[node_of(packet, &wire.ends) as usize];
-            let order = (packet.time - begin) << 32 | u64::from(packet.link);
-            keys[*place as usize] = Key { order, at };
-            *place += 1;
-        }
-        let (mut from, mut last, mut local) = (0, self.now, 0);
-        for &node in nodes.iter() {
-            let to = std::mem::take(&mut counts[node as usize]) as usize;
-            sort(&mut keys[from..to], &wire.calendar);
-            let is_host = (node as usize) < scenario.network.hosts;
-            for key in &keys[from..to] {
-                let packet = *wire.calendar.packet(key.at);
-                if !is_host {
-                    wire.now = packet.time;
-                    wire.note_arrival(packet.link);
-                    wire.forward(scenario, node, packet);
-                    continue;
-                }
-                // Local events that the host has set for this window come when they are due.
-                while let Some(event) = take_due(&mut wire.soon, &packet) {
-                    wire.now = event.time;
-                    local += 1;
-                    hosts.handle(node, &event, wire, scenario, config);
-                }
-                wire.now = packet.time;
-                if packet.link & LOCAL == 0 {
-                    wire.note_arrival(packet.link);
-                }
-                hosts.handle(node, &packet, wire, scenario, config);
-            }
-            while let Some(event) = take_first(&mut wire.soon) {
-                wire.now = event.time;
-                local += 1;
-                hosts.handle(node, &event, wire, scenario, config);
-            }
-            last = last.max(wire.now);
-            from = to;
-        }
-        wire.calendar.release(pieces);
-        self.events += total + local;
-        self.now = last;
     }
 
     /// The samples collected since the last call, if there are any.
@@ -326,61 +214,6 @@ impl Simulation {
     pub fn finish(&mut self) -> Outcome {
         outcome::finish(self)
     }
-}
-
-/// Where a packet arrives, or whose event it is.
-#[inline(always)]
-fn node_of(packet: &Packet, ends: &[u32]) -> u32 {
-    if packet.link & LOCAL == 0 { ends[packet.link as usize] } else { packet.link & !LOCAL }
-}
-
-/// Sorts the events of one node: few, and mostly in order already.
-#[inline]
-fn sort(keys: &mut [Key], calendar: &Calendar) {
-    let is_before = |a: &Key, b: &Key| {
-        let local = |key: &Key| {
-            let packet = calendar.packet(key.at);
-            (packet.flow, packet.kind)
-        };
-        a.order < b.order || (a.order == b.order && local(a) < local(b))
-    };
-    if keys.len() > 32 {
-        keys.sort_unstable_by(|a, b| {
-            if is_before(a, b) {
-                std::cmp::Ordering::Less
-            } else if is_before(b, a) {
-                std::cmp::Ordering::Greater
-            } else {
-                std::cmp::Ordering::Equal
-            }
-        });
-        return;
-    }
-    for i in 1..keys.len() {
-        let key = keys[i];
-        let mut j = i;
-        while j > 0 && is_before(&key, &keys[j - 1]) {
-            keys[j] = keys[j - 1];
-            j -= 1;
-        }
-        keys[j] = key;
-    }
-}
-
-/// The first of the events in `soon`, if it comes before `packet`.
-fn take_due(soon: &mut Vec<Packet>, packet: &Packet) -> Option<Packet> {
-    if soon.is_empty() {
-        return None;
-    }
-    let order = |p: &Packet| (p.time, p.link, p.flow, p.kind);
-    let first = (0..soon.len()).min_by_key(|&i| order(&soon[i]))?;
-    (order(&soon[first]) < order(packet)).then(|| soon.swap_remove(first))
-}
-
-fn take_first(soon: &mut Vec<Packet>) -> Option<Packet> {
-    let first = (0..soon.len())
-        .min_by_key(|&i| (soon[i].time, soon[i].link, soon[i].flow, soon[i].kind))?;
-    Some(soon.swap_remove(first))
 }
 
 /// Windows of `2^shift` ps: at most the shortest time in which anything gets from one node to another.

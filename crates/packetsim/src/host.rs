@@ -17,7 +17,8 @@ use weft_net::workload::Opener;
 
 use crate::config::Config;
 use crate::datagram;
-use crate::packet::{Kind, Packet, flag};
+use crate::packet::{Kind, LOCAL, Packet, flag};
+use crate::prefetch::{prefetch, prefetch_lines};
 use crate::receiver::{self, Receiver, Stage};
 use crate::record::{Reason, Record};
 use crate::sender::{self, Address, Phase, Sender, Sent};
@@ -97,6 +98,34 @@ impl Hosts {
         }
     }
 
+    /// Fetches where the end of the packet's flow is written down.
+    #[inline]
+    pub(crate) fn prefetch_slot(&self, packet: &Packet) {
+        if is_for_sink(packet) {
+            prefetch(&self.sinks[packet.flow as usize]);
+        } else if packet.kind != Kind::CardReady {
+            prefetch(&self.sources[packet.flow as usize]);
+        }
+    }
+
+    /// Fetches that end and the port that it sends on.
+    #[inline]
+    pub(crate) fn prefetch_end(&self, packet: &Packet, wire: &Wire) {
+        if is_for_sink(packet) {
+            if let SinkEnd::Tcp(receiver) = &self.sinks[packet.flow as usize] {
+                prefetch_lines(&**receiver, 4);
+            }
+        } else if packet.kind != Kind::CardReady
+            && let SourceEnd::Tcp(sender) = &self.sources[packet.flow as usize]
+        {
+            prefetch_lines(&**sender, 8);
+        }
+        if packet.link & LOCAL == 0 {
+            // A host with one link answers on the one that the packet came by.
+            wire.prefetch_port(packet.link ^ 1);
+        }
+    }
+
     /// One packet or local event at host `node`.
     #[inline]
     pub(crate) fn handle(
@@ -110,7 +139,7 @@ impl Hosts {
         let flow = packet.flow as usize;
         if !packet.kind.is_local() {
             wire.in_flight -= 1;
-            self.records[flow].arrived += 1;
+            self.note_arrival(packet);
         }
         match packet.kind {
             Kind::Data => {
@@ -146,6 +175,22 @@ impl Hosts {
                 }
             }
         }
+    }
+
+    /// Counts an arrival at the end that it is for, or in the record if that end does not exist.
+    #[inline]
+    fn note_arrival(&mut self, packet: &Packet) {
+        let flow = packet.flow as usize;
+        if packet.flags & flag::BACKWARD == 0 {
+            if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow] {
+                receiver.arrived += 1;
+                return;
+            }
+        } else if let SourceEnd::Tcp(sender) = &mut self.sources[flow] {
+            sender.arrived += 1;
+            return;
+        }
+        self.records[flow].arrived += 1;
     }
 
     // ---- connections ----
@@ -524,6 +569,7 @@ impl Hosts {
                 record.wire_bytes += sender.wire_bytes;
                 record.resent_bytes += sender.resent_bytes;
                 record.sent += sender.packets;
+                record.arrived += sender.arrived;
             }
             SourceEnd::Udp(source) => {
                 record.wire_bytes += source.wire_bytes;
@@ -541,6 +587,7 @@ impl Hosts {
                 record.delivered += receiver.delivered;
                 record.reordered += receiver.reordered;
                 record.sent += receiver.packets;
+                record.arrived += receiver.arrived;
             }
             SinkEnd::Udp(sink) => {
                 record.delivered += sink.delivered;
@@ -582,4 +629,10 @@ impl Hosts {
             Opener::Destination => plan.dst,
         }
     }
+}
+
+/// Whether a packet concerns the end of its flow that wants the payload.
+#[inline(always)]
+fn is_for_sink(packet: &Packet) -> bool {
+    matches!(packet.kind, Kind::Data | Kind::Datagram | Kind::SinkTimer)
 }

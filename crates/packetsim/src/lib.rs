@@ -15,6 +15,7 @@ mod loss_recovery;
 pub mod outcome;
 mod packet;
 mod port;
+mod prefetch;
 mod probe;
 pub mod queue;
 mod receiver;
@@ -22,6 +23,8 @@ mod record;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod wear;
+mod window;
 mod wire;
 
 pub use config::Config;

@@ -5,8 +5,9 @@
 //! needs more: a ring of the sizes that wait, from which their departures follow.
 
 use serde::{Deserialize, Serialize};
-use weft_net::network::{Link, LossKind};
-use weft_net::random::Stream;
+use weft_net::network::Link;
+
+use crate::prefetch::prefetch;
 
 /// What every packet touches: one cache line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,14 +63,23 @@ pub(crate) struct Tally {
     busy: u64,
 }
 
-/// The sizes of the packets that wait at one port, oldest first.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+/// Where the sizes of the packets at one port lie: oldest first.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Ring {
     /// When the oldest has left, ps.
     oldest_leaves: u64,
     head: u32,
     length: u32,
+}
+
+/// Rings of one capacity, a power of two that doubles when one of them is full.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Rings {
+    capacity: u32,
+    rings: Vec<Ring>,
+    /// Ring `i` is `sizes[i * capacity..][..capacity]`.
     sizes: Vec<u16>,
+    free: Vec<u32>,
 }
 
 /// All ports, by link.
@@ -78,8 +88,7 @@ pub(crate) struct Ports {
     ports: Vec<Port>,
     classes: Vec<Class>,
     pub(crate) tallies: Vec<Tally>,
-    rings: Vec<Ring>,
-    free_rings: Vec<u32>,
+    rings: Rings,
 }
 
 impl Class {
@@ -132,8 +141,7 @@ impl Ports {
             ports: of_link.iter().map(port).collect(),
             tallies: vec![Tally::default(); links.len()],
             classes,
-            rings: Vec::new(),
-            free_rings: Vec::new(),
+            rings: Rings { capacity: 64, rings: Vec::new(), sizes: Vec::new(), free: Vec::new() },
         }
     }
 
@@ -178,13 +186,37 @@ impl Ports {
         if port.ring == NO_RING {
             return 1;
         }
-        let ring = &mut self.rings[port.ring as usize];
         let class = &self.classes[port.class as usize];
         // The last packet leaves at busy_until, so the ring does not run empty here.
-        while ring.oldest_leaves <= now {
-            ring.oldest_leaves += class.transmit_time(u64::from(ring.pop()));
+        while self.rings.rings[port.ring as usize].oldest_leaves <= now {
+            let next = self.rings.pop(port.ring);
+            self.rings.rings[port.ring as usize].oldest_leaves += class.transmit_time(u64::from(next));
         }
-        u64::from(ring.length)
+        u64::from(self.rings.rings[port.ring as usize].length)
+    }
+
+    /// Fetches the port, ahead of [`Self::prefetch_ring`].
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, link: u32) {
+        prefetch(&self.ports[link as usize]);
+    }
+
+    /// Fetches the state of its ring, once the port is here.
+    #[inline(always)]
+    pub(crate) fn prefetch_ring(&self, link: u32) {
+        if let Some(ring) = self.rings.rings.get(self.ports[link as usize].ring as usize) {
+            prefetch(ring);
+        }
+    }
+
+    /// Fetches both ends of the ring, once its state is here.
+    #[inline(always)]
+    pub(crate) fn prefetch_sizes(&self, link: u32) {
+        let number = self.ports[link as usize].ring;
+        if let Some(ring) = self.rings.rings.get(number as usize) {
+            prefetch(&self.rings.sizes[self.rings.place(number, ring.head)]);
+            prefetch(&self.rings.sizes[self.rings.place(number, ring.head.wrapping_add(ring.length))]);
+        }
     }
 
     /// Accepts a packet of `bytes` on the wire: returns when its last bit leaves.
@@ -199,16 +231,12 @@ impl Ports {
             port.waited += begins - now;
             if class.counts_packets {
                 if port.ring == NO_RING {
-                    port.ring = self.free_rings.pop().unwrap_or_else(|| {
-                        self.rings.push(Ring::default());
-                        self.rings.len() as u32 - 1
-                    });
-                    self.rings[port.ring as usize].restart(begins);
+                    port.ring = self.rings.take(begins);
                 }
-                self.rings[port.ring as usize].push(bytes as u16);
+                self.rings.push(port.ring, bytes as u16);
             }
         } else if port.ring != NO_RING {
-            self.free_rings.push(port.ring);
+            self.rings.free.push(port.ring);
             port.ring = NO_RING;
         }
         let leaves = begins + time;
@@ -224,87 +252,58 @@ impl Ports {
     }
 }
 
-impl Ring {
-    /// One packet is in transmission until `leaves`; its size does not matter any more.
-    fn restart(&mut self, leaves: u64) {
-        self.oldest_leaves = leaves;
-        self.head = 0;
-        self.length = 0;
-        self.push(0);
+impl Rings {
+    #[inline(always)]
+    fn place(&self, ring: u32, at: u32) -> usize {
+        (ring * self.capacity + (at & (self.capacity - 1))) as usize
+    }
+
+    /// A ring with one packet, in transmission until `leaves`; its size does not matter any more.
+    #[cold]
+    fn take(&mut self, leaves: u64) -> u32 {
+        let fresh = Ring { oldest_leaves: leaves, head: 0, length: 1 };
+        if let Some(ring) = self.free.pop() {
+            self.rings[ring as usize] = fresh;
+            return ring;
+        }
+        self.rings.push(fresh);
+        self.sizes.resize(self.sizes.len() + self.capacity as usize, 0);
+        self.rings.len() as u32 - 1
     }
 
     /// The oldest has left; returns the size of the next.
     #[inline]
-    fn pop(&mut self) -> u16 {
-        self.head = self.head.wrapping_add(1);
-        self.length -= 1;
-        self.sizes[self.head as usize & (self.sizes.len() - 1)]
+    fn pop(&mut self, number: u32) -> u16 {
+        let ring = &mut self.rings[number as usize];
+        ring.head = ring.head.wrapping_add(1);
+        ring.length -= 1;
+        let head = ring.head;
+        self.sizes[self.place(number, head)]
     }
 
     #[inline]
-    fn push(&mut self, bytes: u16) {
-        if self.length as usize == self.sizes.len() {
+    fn push(&mut self, number: u32, bytes: u16) {
+        if self.rings[number as usize].length == self.capacity {
             self.grow();
         }
-        let at = self.head.wrapping_add(self.length) as usize & (self.sizes.len() - 1);
-        self.sizes[at] = bytes;
-        self.length += 1;
+        let ring = &mut self.rings[number as usize];
+        let at = ring.head.wrapping_add(ring.length);
+        ring.length += 1;
+        let place = self.place(number, at);
+        self.sizes[place] = bytes;
     }
 
     #[cold]
     fn grow(&mut self) {
-        let size_at = |i: u32| self.sizes[self.head.wrapping_add(i) as usize & (self.sizes.len() - 1)];
-        let mut larger: Vec<u16> = (0..self.length).map(size_at).collect();
-        larger.resize((self.sizes.len() * 2).max(32), 0);
-        self.sizes = larger;
-        self.head = 0;
-    }
-}
-
-/// How a lossy wire chooses.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Wear {
-    kind: LossKind,
-    p: f64,
-    /// Periodic: fraction of a loss that has built up.
-    built_up: f64,
-    random: Stream,
-    /// Packets lost.
-    pub(crate) lost: u64,
-    /// Their bytes.
-    pub(crate) lost_bytes: u64,
-}
-
-impl Wear {
-    pub(crate) fn new(link: &Link, key: u64) -> Option<Self> {
-        link.loss.as_ref().map(|loss| Self {
-            kind: loss.kind,
-            p: loss.p,
-            built_up: 0.0,
-            random: Stream::from_key(key),
-            lost: 0,
-            lost_bytes: 0,
-        })
-    }
-
-    /// Whether the next packet is lost.
-    pub(crate) fn takes(&mut self, bytes: u64) -> bool {
-        let is_lost = match self.kind {
-            LossKind::Random => self.random.uniform() < self.p,
-            LossKind::Periodic => {
-                self.built_up += self.p;
-                let is_due = self.built_up >= 1.0 - 1e-9;
-                if is_due {
-                    self.built_up -= 1.0;
-                }
-                is_due
-            }
-        };
-        if is_lost {
-            self.lost += 1;
-            self.lost_bytes += bytes;
+        let mut larger = Vec::with_capacity(self.sizes.len() * 2);
+        for number in 0..self.rings.len() as u32 {
+            let Ring { head, length, .. } = self.rings[number as usize];
+            larger.extend((0..length).map(|i| self.sizes[self.place(number, head.wrapping_add(i))]));
+            larger.resize((number as usize + 1) * 2 * self.capacity as usize, 0);
+            self.rings[number as usize].head = 0;
         }
-        is_lost
+        self.sizes = larger;
+        self.capacity *= 2;
     }
 }
 
@@ -358,17 +357,5 @@ mod tests {
                 departures.push(ports.accept(0, now, 40 + random.below(1460)));
             }
         }
-    }
-
-    #[test]
-    fn a_periodic_wire_loses_every_thousandth() {
-        let mut link = link(Rate(1));
-        link.loss = Some(weft_net::network::Loss {
-            kind: LossKind::Periodic,
-            p: 1e-3,
-        });
-        let mut wear = Wear::new(&link, 0).expect("lossy");
-        let lost: Vec<usize> = (1..=5_000).filter(|_| wear.takes(1)).collect();
-        assert_eq!(lost, [1000, 2000, 3000, 4000, 5000]);
     }
 }

@@ -88,7 +88,9 @@ pub(crate) struct Receiver {
     pub(crate) delivered: u64,
     /// Segments that arrived after a later one, retransmissions left out.
     pub(crate) reordered: u64,
+    /// Packets that it sent, and that arrived for it.
     pub(crate) packets: u64,
+    pub(crate) arrived: u64,
     /// Wire bytes of everything this end sent.
     pub(crate) wire_bytes: u64,
 }
@@ -158,6 +160,7 @@ impl Receiver {
             delivered: 0,
             reordered: 0,
             packets: 0,
+            arrived: 0,
             wire_bytes: 0,
         }
     }

@@ -173,7 +173,9 @@ pub(crate) struct Sender {
     /// Wire bytes of everything this end sent.
     pub(crate) wire_bytes: u64,
     pub(crate) resent_bytes: u64,
+    /// Packets that it sent, and that arrived for it.
     pub(crate) packets: u64,
+    pub(crate) arrived: u64,
     handshake_sent: u64,
     handshakes: u32,
 }
@@ -262,6 +264,7 @@ impl Sender {
             wire_bytes: 0,
             resent_bytes: 0,
             packets: 0,
+            arrived: 0,
             handshake_sent: 0,
             handshakes: 0,
         }

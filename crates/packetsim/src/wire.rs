@@ -1,7 +1,5 @@
 //! The wire: ports, switches and the calendar, that is everything that moves a packet from node to node.
 
-use std::sync::Arc;
-
 use serde::{Deserialize, Serialize};
 use weft_net::ids::{LinkId, NodeId};
 use weft_net::load_balance::SwitchState;
@@ -11,8 +9,12 @@ use weft_net::scenario::Scenario;
 
 use crate::calendar::Calendar;
 use crate::packet::{Packet, flag};
-use crate::port::{Ports, Wear};
+use crate::port::Ports;
+use crate::wear::Wear;
 use crate::queue::{Queue, State, Verdict, View};
+
+/// No way to the destination.
+pub(crate) const NO_LINK: u32 = u32::MAX;
 
 /// Everything that moves packets. Indexed by link, node or flow as the names say.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -51,7 +53,7 @@ pub(crate) struct Wire {
     /// Packets without a way to their destination (a link is down).
     pub(crate) unroutable: u64,
     /// The discipline needs the number of packets.
-    counts_packets: bool,
+    pub(crate) counts_packets: bool,
     /// Bytes of a full packet on the wire, for averages over idle time.
     full_packet: u64,
 }
@@ -122,18 +124,32 @@ impl Wire {
         *count = count.wrapping_add(1);
     }
 
-    /// A switch forwards a packet that has just arrived.
+    /// The link on which switch `node` sends a packet to host `dst`, or [`NO_LINK`].
+    #[inline(always)]
+    pub(crate) fn choose(&mut self, scenario: &Scenario, node: u32, dst: u32, entropy: u32) -> u32 {
+        match scenario.routes.next_hops(NodeId(node), NodeId(dst)) {
+            [] => NO_LINK,
+            [one] => one.0,
+            several => self.switches[node as usize].choose(entropy, NodeId(dst), several).0,
+        }
+    }
+
+    /// Fetches the port of a link, if it is one.
+    #[inline(always)]
+    pub(crate) fn prefetch_port(&self, link: u32) {
+        if link != NO_LINK {
+            self.ports.prefetch(link);
+        }
+    }
+
+    /// Switch `node` forwards a packet that has just arrived on the link that it has chosen.
     #[inline]
-    pub(crate) fn forward(&mut self, scenario: &Arc<Scenario>, node: u32, mut packet: Packet) {
-        let hops = scenario.routes.next_hops(NodeId(node), NodeId(packet.dst));
-        if hops.is_empty() {
+    pub(crate) fn forward(&mut self, link: u32, node: u32, mut packet: Packet) {
+        if link == NO_LINK {
             self.unroutable += 1;
             self.lose(packet.flow);
             return;
         }
-        let link = self.switches[node as usize]
-            .choose(packet.entropy, NodeId(packet.dst), hops)
-            .0;
         let class = self.ports.class(link);
         let bytes = u64::from(packet.bytes) + class.overhead;
         let packets = if self.counts_packets { self.ports.queued_packets(link, self.now) } else { 0 };
@@ -203,23 +219,8 @@ impl Wire {
     }
 
     /// The link on which `node`, a host, sends to `dst`; `None` if there is no way.
-    #[inline]
-    pub(crate) fn card(
-        &mut self,
-        scenario: &Scenario,
-        node: u32,
-        dst: u32,
-        entropy: u32,
-    ) -> Option<u32> {
-        match scenario.routes.next_hops(NodeId(node), NodeId(dst)) {
-            [] => None,
-            [one] => Some(one.0),
-            several => Some(
-                self.switches[node as usize]
-                    .choose(entropy, NodeId(dst), several)
-                    .0,
-            ),
-        }
+    pub(crate) fn card(&mut self, scenario: &Scenario, node: u32, dst: u32, entropy: u32) -> Option<u32> {
+        Some(self.choose(scenario, node, dst, entropy)).filter(|&link| link != NO_LINK)
     }
 
     #[inline]
