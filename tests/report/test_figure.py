@@ -33,9 +33,9 @@ def test_a_thinned_ecdf_keeps_its_ends_and_its_quantiles():
 
 def test_rank_averages_over_repeats_rank_by_rank():
     frame = pl.DataFrame({"cell": ["a"] * 4 + ["b"], "repeat": [0, 0, 1, 1, 0], "value": [1.0, 9.0, 7.0, 3.0, 5.0]})
-    table, is_thinned = by_rank(frame, "cell", 2.0)
+    table, is_thinned = by_rank(frame.with_columns(group="cell"), 2.0)
     assert not is_thinned
-    assert table.select("cell", "rank", "mean", "runs").rows() == [
+    assert table.select("group", "rank", "mean", "runs").rows() == [
         ("a", 1, 16.0, 2),
         ("a", 2, 4.0, 2),
         ("b", 1, 10.0, 1),
@@ -47,7 +47,7 @@ def test_rank_averages_over_repeats_rank_by_rank():
 
 def test_many_ranks_are_thinned_with_both_ends_kept():
     frame = pl.DataFrame({"cell": ["a"] * 1000, "repeat": [0] * 1000, "value": [float(i) for i in range(1000)]})
-    table, is_thinned = by_rank(frame, "cell", 1.0)
+    table, is_thinned = by_rank(frame.with_columns(group="cell"), 1.0)
     assert is_thinned
     assert table.height <= 200
     assert (table["mean"][0], table["mean"][-1]) == (999.0, 0.0)
@@ -145,7 +145,7 @@ def test_the_table_behind_the_fabric_holds_every_link_of_every_cell(swept: Path)
 def test_more_cells_than_fit_are_thinned_and_the_caption_says_so(tmp_path: Path):
     many = write_folder(tmp_path, balances=tuple(f"kind{i}" for i in range(12)), repeats=1, samples=False)
     figure = FIGURES["ecdf"].draw(read_folder(many), Ask("ecdf", y="fct"))
-    drawn = figure.tables["table"]["cell"].unique(maintain_order=True).to_list()
+    drawn = figure.tables["table"]["group"].unique(maintain_order=True).to_list()
     assert (len(drawn), drawn[0], drawn[-1]) == (8, "kind0", "kind11")
     assert "8 of 12 cells are drawn, evenly spaced in the order of the plan." in figure.caption
 
@@ -155,3 +155,26 @@ def test_specifications_hold_no_data_and_no_address(swept: Path):
         text = json.dumps({key: value for key, value in figure.spec.items() if key != "$schema"})
         assert "http" not in text
         assert '"values": [{' not in text
+
+
+def test_keys_with_dots_and_brackets_are_labels_not_paths(swept: Path):
+    import vl_convert
+
+    from weft.report.theme import config
+
+    folder = read_folder(swept)
+    for kind, y in (("ecdf", "fct"), ("rank", "goodput")):
+        figure = FIGURES[kind].draw(folder, Ask(kind, y=y, by="load_balance.kind"))
+        assert figure.tables["table"]["group"].unique(maintain_order=True).to_list() == ["static", "ecmp", "spray"]
+        svg = vl_convert.vegalite_to_svg(figure.sized(700), config=config("light"))
+        assert all(colour in svg for colour in ("#0072b2", "#d55e00", "#009e73"))
+    boxes = FIGURES["bar"].draw(folder, Ask("bar", y="goodput", x="workload[0].size")).tables["table"]
+    assert boxes["place"].to_list() == ["25 MiB"]
+
+
+def test_a_figure_that_takes_cells_together_says_so(swept: Path):
+    folder = read_folder(swept)
+    told_apart = FIGURES["bar"].draw(folder, Ask("bar", y="goodput", x="load_balance.kind"))
+    together = FIGURES["bar"].draw(folder, Ask("bar", y="goodput", x="topology.k"))
+    assert "together" not in told_apart.caption
+    assert "Takes all values of load_balance.kind together, so the spread holds their differences." in together.caption

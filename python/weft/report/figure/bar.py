@@ -7,6 +7,7 @@ import polars as pl
 from weft.report.figure.drawing import Ask, Figure, Kind, finish, slug
 from weft.report.figure.ecdf import group_colour
 from weft.report.figure.mean import means, words
+from weft.report.figure.observation import pooled
 from weft.report.folder import Folder
 
 
@@ -49,6 +50,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     caption = (
         f"{words(ask.y, shown)} of a run, "
         + ("one repeat, so no interval." if one else "mean over repeats with 95 % t interval.")
+        + pooled(folder, x, by)
         + observations.remark
     )
     title = ask.title or f"{words(ask.y, shown)} by {x}" + (f" and {by}" if by != x else "")

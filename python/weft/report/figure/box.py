@@ -10,7 +10,7 @@ import polars as pl
 
 from weft.report.figure.drawing import Ask, Figure, Kind, finish, slug
 from weft.report.figure.ecdf import group_colour
-from weft.report.figure.observation import each_value, labelled
+from weft.report.figure.observation import each_value, labelled, pooled
 from weft.report.folder import Folder
 from weft.report.quantity import quantity
 from weft.statistics.quantile import quantile
@@ -73,6 +73,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         f"{shown.title} of {frame.height:,} {observations.entity}s in {runs} runs, repeats pooled: median, quartiles, "
         "whiskers to the last value within 1.5 interquartile ranges."
         + (f" Beyond them at most {MOST_OUTLIERS} points per box are drawn." if is_thinned else "")
+        + pooled(folder, x, by)
         + observations.remark
     )
     title = ask.title or f"{shown.title} by {x}" + (f" and {by}" if by != x else "")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from weft.report.figure.drawing import MOST_COLOURS, Ask, Figure, Kind, drawn_cells, finish, slug
-from weft.report.figure.observation import each_value, labelled
+from weft.report.figure.observation import each_value, labelled, pooled
 from weft.report.folder import Folder
 from weft.report.quantity import quantity
 
@@ -69,6 +69,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         f"{shown.title} of {frame.height:,} {observations.entity}s in {runs} {'run' if runs == 1 else 'runs'}, "
         f"repeats pooled.{selection}"
         + (f" Each curve is thinned to {MOST_POINTS} quantiles." if is_thinned else "")
+        + pooled(folder, by)
         + observations.remark
     )
     title = ask.title or f"{shown.title}: distribution over {observations.entity}s"

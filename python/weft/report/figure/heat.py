@@ -4,6 +4,7 @@ import polars as pl
 
 from weft.report.figure.drawing import Ask, Figure, Kind, finish, slug
 from weft.report.figure.mean import means, words
+from weft.report.figure.observation import pooled
 from weft.report.folder import Folder
 
 
@@ -40,7 +41,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
             ],
         )
     )
-    caption = f"{words(ask.y, shown)} of a run, mean over repeats.{observations.remark}"
+    caption = f"{words(ask.y, shown)} of a run, mean over repeats.{pooled(folder, ask.x, ask.by)}{observations.remark}"
     tables: dict[str, pl.DataFrame] = {"table": table}
     heading = ask.title or f"{words(ask.y, shown)} over {ask.x} and {ask.by}"
     return Figure(slug("heat", ask.y, ask.x, ask.by), heading, caption, finish(chart, tables, margin=150), tables)

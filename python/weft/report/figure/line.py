@@ -6,6 +6,7 @@ from weft.errors import ResultsError
 from weft.report.figure.drawing import MOST_COLOURS, Ask, Figure, Kind, finish, slug
 from weft.report.figure.ecdf import LOG_FROM, group_colour
 from weft.report.figure.mean import limits, means, words
+from weft.report.figure.observation import pooled
 from weft.report.folder import Folder
 
 
@@ -49,6 +50,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         f"{words(ask.y, shown)} of a run, "
         + ("one repeat, so no interval." if one else "mean over repeats with 95 % t interval.")
         + cut
+        + pooled(folder, ask.x, ask.by)
         + observations.remark
     )
     heading = ask.title or f"{words(ask.y, shown)} over {ask.x}"

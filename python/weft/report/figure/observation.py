@@ -104,6 +104,14 @@ def labelled(folder: Folder, observations: Observations, cells: Sequence[Cell], 
     return frame
 
 
+def pooled(folder: Folder, *keys: str | None) -> str:
+    """A sentence on the swept keys that a figure does not tell apart, or nothing."""
+    if "cell" in keys:
+        return ""
+    kinds = [axis for axis in folder.axes if axis not in keys and len({cell.keys[axis] for cell in folder.cells}) > 1]
+    return f" Takes all values of {', '.join(kinds)} together, so the spread holds their differences." if kinds else ""
+
+
 def _resolve(y: str) -> tuple[Metric | None, str, str]:
     if y in METRICS:
         return METRICS[y], "", y

@@ -8,7 +8,7 @@ import polars as pl
 from weft.report.figure.drawing import MOST_COLOURS, Ask, Figure, Kind, drawn_cells, finish, slug
 from weft.report.figure.ecdf import group_colour
 from weft.report.figure.mean import limits
-from weft.report.figure.observation import each_value, labelled
+from weft.report.figure.observation import each_value, labelled, pooled
 from weft.report.folder import Folder
 from weft.report.quantity import quantity
 from weft.statistics.interval import mean_interval
@@ -66,6 +66,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         + (". The intervals of so many curves are in the CSV only." if repeats > 1 and not has_band else "")
         + selection
         + (f" Thinned to {MOST_RANKS} ranks." if is_thinned else "")
+        + pooled(folder, by)
         + observations.remark
     )
     title = ask.title or f"{shown.title} by rank of {observations.entity}"
