@@ -1,9 +1,19 @@
 """Result folders to make reports of."""
 
+import sys
 from pathlib import Path
 
 import pytest
-from synthetic import write_folder
+
+# Whatever way pytest imports test files: `synthetic` lies beside this one.
+sys.path.insert(0, str(Path(__file__).parent))
+
+from synthetic import write_folder  # noqa: E402
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marker of the tests that need Chromium."""
+    config.addinivalue_line("markers", "browser: needs chromium and chromedriver")
 
 
 @pytest.fixture(scope="session")
