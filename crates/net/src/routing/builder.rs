@@ -21,7 +21,8 @@ pub fn routes(network: &Network, mut distances: impl FnMut(&[NodeId], &mut [u32]
     let (group_of, groups) = groups(network);
     let (class_of, classes) = classes(network);
     let mut sets = Sets::new(network, classes.len());
-    let mut distance = vec![UNREACHABLE; network.nodes.len()];
+    // One more than there are nodes: what a port leads to that must not be used is always out of reach.
+    let mut distance = vec![UNREACHABLE; network.nodes.len() + 1];
     // Class by class, so that the rows can be read off.
     let mut entries = vec![Entry::NONE; classes.len() * groups.len()];
     for (g, roots) in groups.iter().enumerate() {
@@ -148,6 +149,10 @@ struct Sets {
     /// Where each lies in `links`.
     sets: Vec<(u32, u32)>,
     links: Vec<LinkId>,
+    /// The switch at the end of each of `links`; out of range where the link is down or leads to a host.
+    neighbours: Vec<u32>,
+    /// Where the ports of each node begin in `links`.
+    first_port: Vec<u32>,
     /// Per class, its sets in the order of their links.
     of_class: Vec<Vec<u32>>,
     scratch: Vec<u32>,
@@ -156,9 +161,25 @@ struct Sets {
 impl Sets {
     fn new(network: &Network, classes: usize) -> Self {
         let nodes = (0..network.nodes.len()).map(NodeId::from);
-        let links = nodes.flat_map(|n| network.out(n).iter().copied()).collect();
+        let links: Vec<LinkId> = nodes
+            .clone()
+            .flat_map(|n| network.out(n).iter().copied())
+            .collect();
+        let neighbour = |link: &LinkId| match &network.links[link.index()] {
+            link if link.is_up && !network.is_host(link.dst) => link.dst.0,
+            _ => network.nodes.len() as u32,
+        };
+        let mut next = 0;
+        let mut begin = |node| {
+            let first = next;
+            next += network.out(node).len() as u32;
+            first
+        };
+        let first_port = nodes.map(&mut begin).collect();
         Self {
             sets: Vec::new(),
+            neighbours: links.iter().map(neighbour).collect(),
+            first_port,
             links,
             of_class: vec![Vec::new(); classes],
             scratch: Vec::new(),
@@ -173,28 +194,25 @@ impl Sets {
         node: NodeId,
         distance: &[u32],
     ) -> Entry {
-        let mut ports = std::mem::take(&mut self.scratch);
-        ports.clear();
         // A host takes the closest switch, whatever its own distance.
         let mut best = if network.is_host(node) {
             UNREACHABLE
         } else {
             distance[node.index()]
         };
-        for (port, &link) in network.out(node).iter().enumerate() {
-            let link = &network.links[link.index()];
-            let there = distance[link.dst.index()];
-            if !link.is_up || network.is_host(link.dst) || there > best || there == UNREACHABLE {
-                continue;
-            }
+        let mut ports = std::mem::take(&mut self.scratch);
+        ports.clear();
+        let first = self.first_port[node.index()] as usize;
+        let neighbours = &self.neighbours[first..first + network.out(node).len()];
+        for (port, &neighbour) in neighbours.iter().enumerate() {
+            let there = distance[neighbour as usize];
             if there < best {
                 best = there;
                 ports.clear();
+                ports.push(port as u32);
+            } else if there == best && !ports.is_empty() {
+                ports.push(port as u32);
             }
-            if !network.is_host(node) && there == distance[node.index()] {
-                continue;
-            }
-            ports.push(port as u32);
         }
         let entry = self.entry(network, class, node, &ports);
         self.scratch = ports;

@@ -2,18 +2,19 @@
 //!
 //! Source: oracle 19 of the validation suite: packets of one size, pipelined through links that store and forward, plus
 //! the handshake. Rates are exact, every serialization rounded up to the picosecond as on the wire. The window is taken
-//! to be no limit, and the sender to have all data at hand: a real flow can only be slower.
+//! to be no limit: a real flow can only be slower. UDP keeps its rate.
 //!
 //! | flow | before the first data packet |
 //! | --- | --- |
 //! | TCP upload | SYN there, SYN-ACK back |
 //! | TCP fetch | SYN from the destination, SYN-ACK back to it, request to the source |
-//! | UDP | nothing: packets back to back |
+//! | UDP | nothing |
 
 use crate::ids::{FlowId, LinkId};
 use crate::network::Link;
 use crate::scenario::Scenario;
 use crate::transport::Transport;
+use crate::transport::udp::{Arrivals, PacketSizes};
 use crate::units::Time;
 use crate::workload::Opener;
 
@@ -22,7 +23,8 @@ pub const SYN_BYTES: u64 = 60;
 
 impl Scenario {
     /// From the first bit of the first packet (the SYN) to the arrival of the last payload byte, alone on the network.
-    /// `None` for an endless flow and where there is no way.
+    /// `None` for an endless flow, where there is no way, and for UDP with random arrivals or sizes, where it depends on
+    /// the draw.
     pub fn ideal_fct(&self, flow: FlowId) -> Option<Time> {
         let plan = &self.flows[flow.index()];
         let transport = &self.workloads[plan.workload as usize].transport;
@@ -37,20 +39,30 @@ impl Scenario {
         if there.is_empty() || back.is_empty() {
             return None;
         }
+        let size = plan.size?;
         let header = u64::from(transport.header_bytes());
         let mtu = there.iter().map(|l| u64::from(l.mtu)).min()?;
-        let data = pipelined(&there, plan.size?, mtu - header, header);
-        let handshake = match (transport, plan.opener) {
-            (Transport::Udp(_), _) => Time::ZERO,
-            (Transport::Tcp(_), Opener::Source) => {
-                one_packet(&there, SYN_BYTES) + one_packet(&back, SYN_BYTES)
+        match transport {
+            Transport::Udp(udp) => {
+                if udp.arrivals != Arrivals::Constant || udp.packet_size != PacketSizes::Fixed {
+                    return None;
+                }
+                let packet = udp.packet.map_or(mtu, |p| p.0.min(mtu));
+                let wire = packet + u64::from(there[0].overhead);
+                let gap = wire as f64 * 8e12 / udp.rate.0 as f64;
+                Some(pipelined(&there, size, packet - header, header, gap))
             }
-            (Transport::Tcp(_), Opener::Destination) => {
-                let request = one_packet(&back, header + u64::from(plan.request));
-                one_packet(&back, SYN_BYTES) + one_packet(&there, SYN_BYTES) + request
+            Transport::Tcp(_) => {
+                let handshake = match plan.opener {
+                    Opener::Source => one_packet(&there, SYN_BYTES) + one_packet(&back, SYN_BYTES),
+                    Opener::Destination => {
+                        let request = one_packet(&back, header + u64::from(plan.request));
+                        one_packet(&back, SYN_BYTES) + one_packet(&there, SYN_BYTES) + request
+                    }
+                };
+                Some(handshake + pipelined(&there, size, mtu - header, header, 0.0))
             }
-        };
-        Some(handshake + data)
+        }
     }
 
     fn links(&self, path: Vec<LinkId>) -> Vec<&Link> {
@@ -71,26 +83,30 @@ fn one_packet(path: &[&Link], ip_bytes: u64) -> Time {
     })
 }
 
-/// Time until the last of `size` payload bytes has crossed `path`, in packets of `mss` that follow back to back.
+/// Time until the last of `size` payload bytes has crossed `path`, in packets of `mss` that are ready every `gap`
+/// picoseconds (0: back to back).
 ///
-/// Full packets: the last of n leaves link i at `sum over j <= i of ser_j, + (n - 1) times the largest of them` after
-/// the start. The last, shorter packet leaves link i after `max(its own arrival, the packet before has left) + ser`.
-fn pipelined(path: &[&Link], size: u64, mss: u64, header: u64) -> Time {
+/// The last of n full packets leaves link i at `sum over j <= i of ser_j`, and after that the longer of `(n - 1) gap` and
+/// `(n - 1) times the largest of those ser_j`. A shorter one behind leaves it at `max(its own arrival, the packet before
+/// has left) + ser`.
+fn pipelined(path: &[&Link], size: u64, mss: u64, header: u64, gap: f64) -> Time {
     let (full, rest) = (size / mss, size % mss);
+    let ready = |packet: u64| Time((packet as f64 * gap) as u64);
     let (mut before, mut slowest, mut propagation) = (Time::ZERO, Time::ZERO, Time::ZERO);
-    let mut last = Time::ZERO;
+    let mut last = ready(full);
     for link in path {
+        let mut has_left = Time::ZERO;
         if full > 0 {
-            let ser = transmit(link, mss + header);
-            before += ser;
-            slowest = slowest.max(ser);
+            let serialization = transmit(link, mss + header);
+            before += serialization;
+            slowest = slowest.max(serialization);
+            has_left = before + ready(full - 1).max(Time((full - 1) * slowest.0));
         }
-        if rest > 0 {
-            let has_left = before + Time(full.saturating_sub(1) * slowest.0);
-            last = last.max(has_left) + transmit(link, rest + header);
+        last = if rest > 0 {
+            last.max(has_left) + transmit(link, rest + header)
         } else {
-            last = before + Time((full - 1) * slowest.0);
-        }
+            has_left
+        };
         propagation += link.delay;
     }
     last + propagation
@@ -100,7 +116,9 @@ fn pipelined(path: &[&Link], size: u64, mss: u64, header: u64) -> Time {
 mod tests {
     use super::*;
     use crate::ids::NodeId;
+    use crate::scenario::tests::build;
     use crate::units::Rate;
+    use serde_json::json;
 
     fn link(gbps: u64, delay_ns: u64) -> Link {
         Link {
@@ -116,7 +134,7 @@ mod tests {
     }
 
     fn run(links: &[Link], size: u64) -> Time {
-        pipelined(&links.iter().collect::<Vec<_>>(), size, 1460, 40)
+        pipelined(&links.iter().collect::<Vec<_>>(), size, 1460, 40, 0.0)
     }
 
     /// Packet by packet: the definition that the formula must meet.
@@ -171,5 +189,60 @@ mod tests {
                 assert_eq!(run(&links, size), recursion(&links, size), "{r:?} {size}");
             }
         }
+    }
+
+    #[test]
+    fn a_paced_sender_waits_for_its_clock() {
+        // 3 packets of 1500 B, one every 20 us, over 1 and 10 Gbps: 40 + 12 + 1.2 us.
+        let links = [link(1, 0), link(10, 0)];
+        let run = |size, gap| pipelined(&links.iter().collect::<Vec<_>>(), size, 1460, 40, gap);
+        assert_eq!(run(3 * 1460, 2e7), Time::from_ns(53_200));
+        // A fourth of 140 B is ready at 60 us: + 1.12 + 0.112 us. With a gap of 5 us the link sets the pace instead.
+        assert_eq!(run(3 * 1460 + 100, 2e7), Time::from_ns(61_232));
+        assert_eq!(run(3 * 1460, 5e6), Time::from_ns(37_200));
+    }
+
+    /// Two hosts and a switch, 10 Gbps, 1 us, 38 bytes of overhead; one flow.
+    fn ideal(workload: serde_json::Value) -> Option<Time> {
+        build(json!({ "topology": { "kind": "star", "hosts": 2 }, "workload": [workload] }))
+            .unwrap()
+            .ideal_fct(FlowId(0))
+    }
+
+    #[test]
+    fn an_upload_shakes_hands_first() {
+        // SYN and SYN-ACK: 98 B, 78.4 ns and 1 us on each of two links, 2.1568 us each way.
+        // One full packet of 1448 B payload: 1538 B, 2 x (1.2304 + 1) = 4.4608 us. Together 8.7744 us.
+        let upload = json!({ "kind": "pairs", "pairs": ["h0>h1"], "size": 1448 });
+        assert_eq!(ideal(upload), Some(Time(8_774_400)));
+    }
+
+    #[test]
+    fn a_fetch_asks_first() {
+        // SYN, SYN-ACK as above; request of 52 + 100 + 38 = 190 B: 2 x (0.152 + 1) = 2.304 us; then the data.
+        let fetch = json!({ "kind": "incast", "degree": 1, "fetch": true, "size": 1448 });
+        assert_eq!(
+            ideal(fetch),
+            Some(Time(2 * 2_156_800 + 2_304_000 + 4_460_800))
+        );
+    }
+
+    #[test]
+    fn udp_keeps_its_rate() {
+        // 1472 B payload fill a packet; at 1 Gbps one is ready every 12.304 us: the second crosses in 4.4608 us.
+        let udp = json!({ "kind": "udp", "rate": 1_000_000_000 });
+        let flow = |transport| json!({ "kind": "pairs", "pairs": ["h0>h1"], "size": 2944, "transport": transport });
+        assert_eq!(ideal(flow(udp)), Some(Time(12_304_000 + 4_460_800)));
+        assert_eq!(
+            ideal(flow(
+                json!({ "kind": "udp", "rate": 1, "arrivals": "poisson" })
+            )),
+            None
+        );
+    }
+
+    #[test]
+    fn an_endless_flow_has_none() {
+        assert_eq!(ideal(json!({ "kind": "pairs", "pairs": ["h0>h1"] })), None);
     }
 }

@@ -76,3 +76,82 @@ impl Scenario {
         path
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::tests::build;
+    use serde_json::{Value, json};
+
+    fn scenario(load_balance: Value, overrides: Value) -> Scenario {
+        let topology = json!({ "kind": "fat_tree", "overrides": overrides });
+        build(json!({
+            "topology": topology,
+            "load_balance": load_balance,
+            "workload": [{ "kind": "pairs", "pairs": ["h000>h001", "h000>h311", "h100>h001"], "size": 1 }],
+        }))
+        .unwrap()
+    }
+
+    fn names(scenario: &Scenario, path: Option<Vec<LinkId>>) -> Vec<String> {
+        path.unwrap()
+            .into_iter()
+            .map(|l| scenario.network.link_name(l))
+            .collect()
+    }
+
+    #[test]
+    fn a_path_within_the_rack_has_no_choice() {
+        let s = scenario(json!({ "kind": "ecmp" }), json!([]));
+        assert_eq!(
+            names(&s, s.flow_path(FlowId(0))),
+            ["h000>se00", "se00>h001"]
+        );
+        assert_eq!(
+            names(&s, s.reverse_path(FlowId(0))),
+            ["h001>se00", "se00>h000"]
+        );
+    }
+
+    #[test]
+    fn the_path_is_what_packets_meet() {
+        for kind in ["static", "ecmp"] {
+            let s = scenario(json!({ "kind": kind }), json!([]));
+            let entropy = s.load_balance.entropy(&s.five_tuple(FlowId(1)));
+            let (mut node, dst) = (s.flows[1].src, s.flows[1].dst);
+            let path = s.flow_path(FlowId(1)).unwrap();
+            for &link in &path {
+                let mut switch = s.load_balance.switch(s.seed, &s.network, node);
+                assert_eq!(
+                    switch.choose(entropy, dst, s.routes.next_hops(node, dst)),
+                    link
+                );
+                node = s.network.links[link.index()].dst;
+            }
+            assert_eq!((node, path.len()), (dst, 6));
+        }
+    }
+
+    #[test]
+    fn sprayed_packets_have_no_one_path() {
+        let s = scenario(json!({ "kind": "spray" }), json!([]));
+        assert_eq!(
+            (s.flow_path(FlowId(1)), s.reverse_path(FlowId(1))),
+            (None, None)
+        );
+        // The ideal time takes any shortest path: 6 links of 10 Gbps and 1 us; SYN and SYN-ACK 98 B, 1 B of data 91 B.
+        let each = |bytes: u64| 6 * (bytes * 800 + 1_000_000);
+        assert_eq!(s.ideal_fct(FlowId(1)).unwrap().0, 2 * each(98) + each(91));
+    }
+
+    #[test]
+    fn where_there_is_no_way_the_path_is_empty() {
+        let s = scenario(
+            json!({ "kind": "ecmp" }),
+            json!([{ "links": "se00>h001", "failed": true }]),
+        );
+        assert_eq!(s.flow_path(FlowId(2)), Some(Vec::new()));
+        assert_eq!(s.reverse_path(FlowId(2)).unwrap().len(), 6);
+        assert_eq!(s.ideal_fct(FlowId(2)), None);
+    }
+}

@@ -21,7 +21,7 @@ crate::kind! {
 impl Generate for Stride {
     fn flow_count(&self, size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
         need_hosts(size.hosts, 2, "a stride")?;
-        if self.stride % size.hosts == 0 {
+        if self.stride.is_multiple_of(size.hosts) {
             let message = format!(
                 "{} steps around {} hosts lead every host back to itself",
                 self.stride, size.hosts
