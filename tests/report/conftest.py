@@ -8,7 +8,7 @@ import pytest
 # Whatever way pytest imports test files: `synthetic` lies beside this one.
 sys.path.insert(0, str(Path(__file__).parent))
 
-from synthetic import write_folder  # noqa: E402
+from synthetic import write_folder
 
 
 def pytest_configure(config: pytest.Config) -> None:
