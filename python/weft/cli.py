@@ -31,12 +31,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="Experiment file, or a folder with a quick.toml or study.toml.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Experiment file, or a folder with a quick.toml or study.toml.")
+]
 Setting = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a key: topology.k=8, queue.capacity='50 packets'. Repeatable."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a key: topology.k=8, queue.capacity='50 packets'. Repeatable."
+    ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else there.")]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else there.")
+]
 
 
 # Of click or of typer's own copy of it, depending on typer's version.
@@ -59,9 +65,13 @@ def top(
 @app.command()
 def run(
     file: File,
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Where results go; default out/NAME.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where results go; default out/NAME.")
+    ] = None,
     set: Setting = None,
-    backend: Annotated[str | None, typer.Option("--backend", metavar="KIND", help="As --set backend.kind=KIND.")] = None,
+    backend: Annotated[
+        str | None, typer.Option("--backend", metavar="KIND", help="As --set backend.kind=KIND.")
+    ] = None,
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     as_json: AsJson = False,
 ) -> None:
@@ -135,7 +145,9 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
 
 @app.command("list")
 def list_kinds(
-    room: Annotated[str | None, typer.Argument(metavar="[ROOM]", help="A room, or ROOM.KIND; left out: all rooms.")] = None,
+    room: Annotated[
+        str | None, typer.Argument(metavar="[ROOM]", help="A room, or ROOM.KIND; left out: all rooms.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """The kinds of a room and their parameters, with unit, default, range and source."""
@@ -153,7 +165,11 @@ def list_kinds(
         raise WeftError(f'{name}: unknown kind "{kind}"; {suggestion(kind, rooms[name], "known")[0]}')
     if as_json:
         chosen = {name: rooms[name]} if room else rooms
-        print(json.dumps({key: {k.name: _kind_document(k) for k in kinds.values()} for key, kinds in chosen.items()}, indent=1))
+        print(
+            json.dumps(
+                {key: {k.name: _kind_document(k) for k in kinds.values()} for key, kinds in chosen.items()}, indent=1
+            )
+        )
         return
     console = Console()
     if not room:
@@ -166,13 +182,16 @@ def list_kinds(
         if each_kind.source:
             console.print(f"Source: {each_kind.source}", highlight=False, markup=False)
         for profile, values in each_kind.profiles.items():
-            console.print(f"profile {profile}: {', '.join(values) or 'the defaults above'}", highlight=False, markup=False)
+            console.print(
+                f"profile {profile}: {', '.join(values) or 'the defaults above'}", highlight=False, markup=False
+            )
         console.print()
 
 
 @app.command()
 def show(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")], as_json: AsJson = False
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")],
+    as_json: AsJson = False,
 ) -> None:
     """The results of a folder as tables in the terminal."""
     from rich.console import Console
@@ -187,7 +206,9 @@ def show(
     console = Console()
     _print_warnings(results.warnings)
     console.print(cells_table(results))
-    unfinished = {run: manifest["unfinished"] for run, manifest in results.manifests.items() if manifest.get("unfinished")}
+    unfinished = {
+        run: manifest["unfinished"] for run, manifest in results.manifests.items() if manifest.get("unfinished")
+    }
     for name, flows in unfinished.items():
         console.print(f"run {name}: {flows} flows did not finish", style="red", highlight=False)
     if unfinished:
@@ -195,12 +216,15 @@ def show(
         for reason, count in reasons.iter_rows():
             console.print(f"  {count} x {reason}", highlight=False)
     some = next(iter(results.manifests.values()))
-    console.print(f"{len(results.manifests)} runs by weft {some['version']} ({some['backend']} backend)", highlight=False)
+    console.print(
+        f"{len(results.manifests)} runs by weft {some['version']} ({some['backend']} backend)", highlight=False
+    )
 
 
 @app.command("report")
 def write_report(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")], as_json: AsJson = False
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")],
+    as_json: AsJson = False,
 ) -> None:
     """Write report.html, one page that opens offline, and its figures."""
     from weft.report import write_report
@@ -236,7 +260,9 @@ def doctor(as_json: AsJson = False) -> None:
 
 
 def validate(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Oracles; left out: the quick ones.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Oracles; left out: the quick ones.")
+    ] = None,
     all: Annotated[bool, typer.Option("--all", help="Also the long ones.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -292,7 +318,9 @@ def status_of(arguments: list[str], debug: bool = False) -> int:
         if debug:
             traceback.print_exc()
         where = "" if debug else "; add --debug for the traceback"
-        _print_error(f"weft failed unexpectedly ({type(error).__name__}: {error}); this is a bug of weft{where}", as_json)
+        _print_error(
+            f"weft failed unexpectedly ({type(error).__name__}: {error}); this is a bug of weft{where}", as_json
+        )
         return 1
 
 
@@ -396,7 +424,9 @@ def _print_error(message: str, as_json: bool, faults: Sequence[Fault] = ()) -> N
         print(json.dumps({"error": message, "faults": [asdict(fault) for fault in faults]}, indent=1, default=str))
 
 
-def _run_document(experiment: "Experiment", outcome: "Outcome", results: "Results | None", page: Path | None) -> dict[str, Any]:
+def _run_document(
+    experiment: "Experiment", outcome: "Outcome", results: "Results | None", page: Path | None
+) -> dict[str, Any]:
     return {
         "name": experiment.name,
         "directory": str(outcome.directory),

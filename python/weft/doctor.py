@@ -77,7 +77,11 @@ def _machine() -> list[Finding]:
 
 
 def _libraries() -> list[Finding]:
-    purposes = {"polars": "results as frames", "altair": "figures of the report", "vl_convert": "figures as SVG and PNG"}
+    purposes = {
+        "polars": "results as frames",
+        "altair": "figures of the report",
+        "vl_convert": "figures as SVG and PNG",
+    }
     return [
         Finding(
             name,
@@ -102,7 +106,9 @@ def _namespaces(attempt: Callable[[], bool] | None = None) -> Finding:
     if (attempt or _can_unshare)():
         how = "as root" if os.geteuid() == 0 else "unprivileged"
         return Finding("namespaces", True, f"possible ({how})", purpose)
-    return Finding("namespaces", False, "not possible", purpose, "sudo sysctl kernel.unprivileged_userns_clone=1, or run as root")
+    return Finding(
+        "namespaces", False, "not possible", purpose, "sudo sysctl kernel.unprivileged_userns_clone=1, or run as root"
+    )
 
 
 def _can_unshare() -> bool:
@@ -118,7 +124,11 @@ def _can_unshare() -> bool:
 
 
 def _installer() -> str:
-    for program, command in (("apt-get", "sudo apt-get install"), ("dnf", "sudo dnf install"), ("pacman", "sudo pacman -S")):
+    for program, command in (
+        ("apt-get", "sudo apt-get install"),
+        ("dnf", "sudo dnf install"),
+        ("pacman", "sudo pacman -S"),
+    ):
         if Path("/usr/bin", program).exists():
             return command
     return "install the package"

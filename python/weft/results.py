@@ -53,7 +53,10 @@ class Results:
             return pl.read_parquet(file)
         from weft.execute.plan import column
 
-        rows = [{name: manifest.get(name) for name in PLAN_COLUMNS} | manifest["swept"] for manifest in self.manifests.values()]
+        rows = [
+            {name: manifest.get(name) for name in PLAN_COLUMNS} | manifest["swept"]
+            for manifest in self.manifests.values()
+        ]
         names = dict.fromkeys(name for row in rows for name in row)
         return pl.DataFrame([column(name, [row.get(name) for row in rows]) for name in names])
 
@@ -65,7 +68,9 @@ class Results:
     @property
     def warnings(self) -> list[str]:
         """What to look at before the numbers are trusted, each text once."""
-        return list(dict.fromkeys(text for manifest in self.manifests.values() for text in manifest.get("warnings", ())))
+        return list(
+            dict.fromkeys(text for manifest in self.manifests.values() for text in manifest.get("warnings", ()))
+        )
 
     @property
     def flows(self) -> "pl.DataFrame":
@@ -108,7 +113,9 @@ class Results:
                 if (frame := self.tables(run).get(table)) is not None
             ]
             if not frames:
-                way_out = 'add every = "10 ms" under [measure]' if table == "samples" else f"tables: {', '.join(TABLES)}"
+                way_out = (
+                    'add every = "10 ms" under [measure]' if table == "samples" else f"tables: {', '.join(TABLES)}"
+                )
                 raise ResultsError(f"{self.directory}: no run has the table {table}; {way_out}")
             self._frames[table] = pl.concat(frames, how="vertical_relaxed")
         return self._frames[table]

@@ -3,14 +3,11 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from weft.errors import ExperimentError, Fault
 from weft.experiment import path as dotted
 from weft.experiment.document import Document
-
-if TYPE_CHECKING:
-    from weft import _core
 
 
 @dataclass(frozen=True)
@@ -37,29 +34,26 @@ class Scenario:
         from weft import _core
 
         try:
-            self._core: _core.Scenario = _core.Scenario(json.dumps(spec))
+            self._core = _core.Scenario(json.dumps(spec))
         except _core.FaultError as error:
             raise ExperimentError(faults_of(error, document)) from None
 
     def summary(self) -> dict[str, Any]:
         """Numbers of hosts, switches, links and flows."""
-        return self._decoded(self._core.summary())
+        summary: dict[str, Any] = json.loads(self._core.summary())
+        return summary
 
     def nodes(self) -> list[dict[str, Any]]:
         """Hosts, then switches: name, kind, level, pod, address."""
-        return self._decoded(self._core.nodes())
+        return _rows(self._core.nodes())
 
     def links(self) -> list[dict[str, Any]]:
         """Directed links: name, ends, rate, delay."""
-        return self._decoded(self._core.links())
+        return _rows(self._core.links())
 
     def flows(self) -> list[dict[str, Any]]:
         """All flows as the workloads drew them."""
-        return self._decoded(self._core.flows())
-
-    @staticmethod
-    def _decoded(value: Any) -> Any:
-        return json.loads(value) if isinstance(value, str) else value
+        return _rows(self._core.flows())
 
 
 def predict(spec: Mapping[str, Any], document: Document | None = None) -> Prediction:
@@ -85,3 +79,8 @@ def faults_of(error: Exception, document: Document | None) -> list[Fault]:
         else:
             faults.append(document.fault(path, found["message"]))
     return faults
+
+
+def _rows(text: str) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(text)
+    return rows

@@ -58,7 +58,10 @@ def _room(room: str) -> dict[str, Any]:
     table: dict[str, Any] = {
         "type": "object",
         "properties": {
-            "kind": {"enum": list(kinds), "description": "\n".join(f"{name}: {text}" for name, text in description.items())}
+            "kind": {
+                "enum": list(kinds),
+                "description": "\n".join(f"{name}: {text}" for name, text in description.items()),
+            }
         },
         "allOf": branches,
     }

@@ -102,7 +102,8 @@ def read_axes(document: Document, faults: list[Fault]) -> tuple[Axis, ...]:
         elif path == ("seed",):
             faults.append(document.fault(where, "is no axis; for runs with other seeds use repeats", value=values))
         elif not isinstance(values, list):
-            message = f"{said(values)} is no list; an axis lists its values, like [{said(values) if not isinstance(values, dict) else '...'}]"
+            like = "[{ kind = ... }]" if isinstance(values, dict) else f"[{said(values)}]"
+            message = f"{said(values)} is no list; an axis lists its values, like {like}"
             faults.append(document.fault(where, message, value=values, expected="a list"))
         elif not values:
             faults.append(document.fault(where, "is an empty list; an axis has at least one value", value=values))

@@ -57,7 +57,9 @@ def parameters_table(kind: Kind) -> "Table":
     for name in ("key", "is", "default", "range", "what it is"):
         table.add_column(name, no_wrap=name in ("key", "default"))
     for parameter in kind.parameters.values():
-        table.add_row(parameter.name, expected(parameter.value), default_of(parameter), range_of(parameter), parameter.doc)
+        table.add_row(
+            parameter.name, expected(parameter.value), default_of(parameter), range_of(parameter), parameter.doc
+        )
     return table
 
 

@@ -56,7 +56,9 @@ class Family:
         if value < 0:
             raise UnitError(f'"{str(text).strip()}" is negative; {self._hint()}', self.noun)
         if value.denominator != 1:
-            raise UnitError(f'"{str(text).strip()}" is finer than 1 {self.base}, the finest {self.noun} there is', self.noun)
+            raise UnitError(
+                f'"{str(text).strip()}" is finer than 1 {self.base}, the finest {self.noun} there is', self.noun
+            )
         if value > self.largest:
             raise UnitError(
                 f'"{str(text).strip()}" is larger than {self.format(self.largest)}, the largest {self.noun} there is',
@@ -86,10 +88,13 @@ class Family:
         for family in FAMILIES.values():
             if unit in family.units:
                 return UnitError(
-                    f'"{text}" is {_article(family.noun)}; expected {_article(self.noun)}, like "{self.example}"', self.noun
+                    f'"{text}" is {_article(family.noun)}; expected {_article(self.noun)}, like "{self.example}"',
+                    self.noun,
                 )
         if unit in _PACKETS:
-            return UnitError(f'"{text}" counts packets; expected {_article(self.noun)}, like "{self.example}"', self.noun)
+            return UnitError(
+                f'"{text}" counts packets; expected {_article(self.noun)}, like "{self.example}"', self.noun
+            )
         nearest = _nearest_unit(unit, self.units)
         if nearest:
             return UnitError(f'"{text}": unknown unit "{unit}"; did you mean "{nearest}"?', self.noun, nearest)

@@ -129,7 +129,11 @@ def faults(tmp_path: Path, text: str, *settings: str) -> list[str]:
             'size = "1 MiB"\n[sweep]\n"queue.capcity" = ["10 packets"]',
             'incast.toml:9: queue.capcity: drop_tail has no key "capcity"; did you mean "capacity"?',
         ),
-        ('size = "1 MiB"', 'size = "1 MiB"\n[sweep]\nrepeats = 0', "incast.toml:9: sweep.repeats: 0 is outside 1 to 1000000"),
+        (
+            'size = "1 MiB"',
+            'size = "1 MiB"\n[sweep]\nrepeats = 0',
+            "incast.toml:9: sweep.repeats: 0 is outside 1 to 1000000",
+        ),
         (
             'size = "1 MiB"',
             'size = "1 MiB"\n[sweep]\n"topology.k" = []',

@@ -9,8 +9,17 @@ from hypothesis import strategies as st
 import weft
 
 VALUES = st.recursive(
-    st.one_of(st.booleans(), st.integers(), st.floats(), st.text(), st.sampled_from(["10 us", "1 Gbps", "fat_tree", "tcp", "1 kB"])),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["kind", "link", "k", "size", "x"]), inner, max_size=3),
+    st.one_of(
+        st.booleans(),
+        st.integers(),
+        st.floats(),
+        st.text(),
+        st.sampled_from(["10 us", "1 Gbps", "fat_tree", "tcp", "1 kB"]),
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["kind", "link", "k", "size", "x"]), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 SECTIONS = ["name", "seed", "backend", "topology", "queue", "transport", "workload", "measure", "sweep", "report", "x"]
@@ -40,7 +49,11 @@ def test_random_tables(tables: dict[str, object]) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.lists(st.text(), max_size=3), st.sampled_from(["topology.k", "sweep.repeats", "workload[0]", "queue", "seed"]), st.text())
+@given(
+    st.lists(st.text(), max_size=3),
+    st.sampled_from(["topology.k", "sweep.repeats", "workload[0]", "queue", "seed"]),
+    st.text(),
+)
 def test_random_settings(texts: list[str], key: str, value: str) -> None:
     valid = {"topology": {"kind": "fat_tree"}, "workload": [{"kind": "permutation", "size": "1 kB"}]}
     try:

@@ -32,11 +32,21 @@ def test_a_profile_sets_defaults_and_keys_win_over_it() -> None:
     spec = only(weft.load(FIRST | {"transport": {"profile": "rfc", "rack": True}}))
     transport = spec["transport"]
     assert isinstance(transport, dict)
-    assert (transport["rto_min"], transport["rack"], transport["tlp"], transport["ack_every"]) == (10**12, True, False, 1)
+    assert (transport["rto_min"], transport["rack"], transport["tlp"], transport["ack_every"]) == (
+        10**12,
+        True,
+        False,
+        1,
+    )
 
 
 def test_a_workload_may_have_its_own_protocols() -> None:
-    own = {"kind": "permutation", "size": "1 kB", "transport": {"kind": "udp", "rate": "1 Gbps"}, "congestion": {"kind": "reno"}}
+    own = {
+        "kind": "permutation",
+        "size": "1 kB",
+        "transport": {"kind": "udp", "rate": "1 Gbps"},
+        "congestion": {"kind": "reno"},
+    }
     spec = only(weft.load(FIRST | {"workload": [own]}))
     (workload,) = spec["workload"]  # type: ignore[misc]
     assert workload["transport"]["rate"] == 10**9

@@ -1,9 +1,9 @@
 """The output folder: what it holds, whether it may be continued, and how a run's folder appears whole or not at all.
 
-    OUT/manifest.json      weft's version and the resolved experiment: what may be resumed
-    OUT/experiment.toml    as given
-    OUT/plan.parquet       one row per run
-    OUT/runs/RUN/          the tables and the manifest of one run
+OUT/manifest.json      weft's version and the resolved experiment: what may be resumed
+OUT/experiment.toml    as given
+OUT/plan.parquet       one row per run
+OUT/runs/RUN/          the tables and the manifest of one run
 """
 
 import fcntl
@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -80,11 +80,15 @@ def opened(directory: Path, experiment: Experiment) -> Iterator[Folder]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise OutputError(f"{directory}: another weft run is writing to it; wait for it, or give another --out") from None
+            raise OutputError(
+                f"{directory}: another weft run is writing to it; wait for it, or give another --out"
+            ) from None
         try:
             _describe(directory, experiment)
         except OSError as error:
-            raise OutputError(f"{directory}: cannot be written: {error.strerror}; give another folder with --out") from None
+            raise OutputError(
+                f"{directory}: cannot be written: {error.strerror}; give another folder with --out"
+            ) from None
         yield folder
     finally:
         os.close(lock)
@@ -125,21 +129,26 @@ def _refuse_foreign(directory: Path, experiment: Experiment) -> None:
         names = {entry.name for entry in directory.iterdir()}
     except OSError as error:
         raise OutputError(f"{directory}: cannot be read: {error.strerror}; give another folder with --out") from None
-    if not names or names == {"runs"} and not any((directory / "runs").iterdir()):
+    if not names or (names == {"runs"} and not any((directory / "runs").iterdir())):
         return
     try:
         described = json.loads((directory / "manifest.json").read_text(encoding="utf-8"))
         version, before = described["version"], described["experiment"]
     except (OSError, ValueError, KeyError, TypeError):
-        raise OutputError(f"{directory}: is not empty, and weft run did not write it; give another folder with --out") from None
+        raise OutputError(
+            f"{directory}: is not empty, and weft run did not write it; give another folder with --out"
+        ) from None
     finished = {entry.name for entry in (directory / "runs").glob("*") if not entry.name.startswith(".")}
     if version != _core.version():
         raise OutputError(
-            f"{directory}: was written by weft {version}; this is weft {_core.version()}, whose numbers may differ; {NEW_FOLDER}"
+            f"{directory}: was written by weft {version}; this is weft {_core.version()}, whose numbers may differ; "
+            f"{NEW_FOLDER}"
         )
     keys = [key for key in differing_keys(before, experiment.resolved) if key.partition(".")[0] not in NOT_SIMULATED]
     if keys and finished - {run.name for run in experiment.plan()}:
-        raise OutputError(f"{directory}: holds runs of another experiment; they differ in {_listed(keys)}; {NEW_FOLDER}")
+        raise OutputError(
+            f"{directory}: holds runs of another experiment; they differ in {_listed(keys)}; {NEW_FOLDER}"
+        )
 
 
 def differing_keys(before: Any, after: Any, path: str = "") -> list[str]:
@@ -151,7 +160,9 @@ def differing_keys(before: Any, after: Any, path: str = "") -> list[str]:
     if isinstance(before, dict) and isinstance(after, dict):
         keys = [*before, *(key for key in after if key not in before)]
         return [
-            found for key in keys for found in differing_keys(before.get(key), after.get(key), f"{path}.{key}" if path else key)
+            found
+            for key in keys
+            for found in differing_keys(before.get(key), after.get(key), f"{path}.{key}" if path else key)
         ]
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         pairs = enumerate(zip(before, after, strict=True))
@@ -168,7 +179,5 @@ def _missing_parents(directory: Path) -> list[Path]:
 
 
 def _remove_empty(directory: Path) -> None:
-    try:
+    with suppress(OSError):
         directory.rmdir()
-    except OSError:
-        pass

@@ -86,7 +86,9 @@ def refuse_what_cannot_run(experiment: Experiment) -> None:
     seen = set()
     for cell in experiment.cells():
         spec = experiment.spec(cell)
-        built = json.dumps({key: value for key, value in spec.items() if key not in ("queue", "congestion", "backend", "measure")})
+        built = json.dumps(
+            {key: value for key, value in spec.items() if key not in ("queue", "congestion", "backend", "measure")}
+        )
         if built in seen:
             continue
         seen.add(built)
@@ -94,8 +96,9 @@ def refuse_what_cannot_run(experiment: Experiment) -> None:
             predicted = predict(spec, experiment.document)
             if available is not None and predicted.memory_bytes > available:
                 message = (
-                    f"{predicted.hosts} hosts and {predicted.flows} flows need about {_gigabytes(predicted.memory_bytes)} of "
-                    f"memory; {_gigabytes(available)} are available; make the topology smaller, or use a larger machine"
+                    f"{predicted.hosts} hosts and {predicted.flows} flows need about "
+                    f"{_gigabytes(predicted.memory_bytes)} of memory; {_gigabytes(available)} are available; "
+                    "make the topology smaller, or use a larger machine"
                 )
                 faults[message] = experiment.document.fault(("topology",), message, value=predicted.memory_bytes)
                 continue
@@ -185,13 +188,13 @@ def _refuse_to_go_on(stop: Callable[[], int | None], outcome: Outcome, finished:
     where = ""
     if latest is not None:
         where = (
-            f" at {simulated(latest.now_ps)} of simulated time with {latest.flows_done} of {latest.flows_total} flows done;"
-            " that run is lost"
+            f" at {simulated(latest.now_ps)} of simulated time with {latest.flows_done} of {latest.flows_total} "
+            "flows done; that run is lost"
         )
     raise Interrupted(
         f"stopped by {STATUS_NAMES.get(status, 'request')} in run {finished + 1} of {outcome.planned}{where}; "
-        f"{finished} finished run{'s are' if finished != 1 else ' is'} kept in {outcome.directory}, and the same command goes on "
-        "from there",
+        f"{finished} finished run{'s are' if finished != 1 else ' is'} kept in {outcome.directory}, and the same "
+        "command goes on from there",
         status,
     )
 

@@ -55,7 +55,8 @@ def _cgroup_left(own: Path, root: Path) -> list[int]:
             limit, used = _number(place / most), _number(place / now)
             if limit is not None and used is not None:
                 # Cached file pages count as used but are given back on demand.
-                reclaimable = next((int(l.split()[1]) for l in _lines(place / "memory.stat") if l.split()[0] == cache), 0)
+                statistics = dict(line.split(maxsplit=1) for line in _lines(place / "memory.stat"))
+                reclaimable = int(statistics.get(cache, 0))
                 left.append(max(0, limit - used + reclaimable))
             if place == groups:
                 break

@@ -35,7 +35,9 @@ def column(name: str, values: list[Any]) -> "pl.Series":
     if types == {int, float}:
         return pl.Series(name, [None if value is None else float(value) for value in values], dtype=pl.Float64)
     if len(types) > 1:
-        said = [None if value is None else str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+        said = [
+            None if value is None else str(value).lower() if isinstance(value, bool) else str(value) for value in values
+        ]
         return pl.Series(name, said, dtype=pl.String)
     dtypes = {int: pl.Int64, float: pl.Float64, bool: pl.Boolean, str: pl.String}
     return pl.Series(name, values, dtype=dtypes[next(iter(types), str)])

@@ -35,7 +35,9 @@ class Checker:
         """The spec of a cell: its tables without the sweep."""
         rooms = catalogue()
         top = rooms[SECTION]["experiment"]
-        sections = {name: section for name, section in SECTIONS.items() if section.room is None or section.room in rooms}
+        sections = {
+            name: section for name, section in SECTIONS.items() if section.room is None or section.room in rooms
+        }
         self._unknown_sections(cell, [*top.parameters, *sections])
         spec = self._keys(top.parameters, {key: value for key, value in cell.items() if key in top.parameters}, ())
         for name, section in sections.items():
@@ -86,7 +88,11 @@ class Checker:
                 self.fault(path, message, expected=f"one of {kinds}")
         elif not isinstance(written, list) or any(not isinstance(element, dict) for element in written):
             self.is_complete = False
-            self.fault(path, f"is no list of tables; write [[{section.name}]] above its keys, once for each", value=said(written))
+            self.fault(
+                path,
+                f"is no list of tables; write [[{section.name}]] above its keys, once for each",
+                value=said(written),
+            )
             written = []
         elif section.required and not written:
             self.is_complete = False
@@ -159,7 +165,11 @@ class Checker:
         return kind.profiles.get(name, EMPTY) if isinstance(name, str) else EMPTY
 
     def _keys(
-        self, parameters: Mapping[str, Parameter], table: Mapping[str, Any], path: Path, profile: Mapping[str, Any] = EMPTY
+        self,
+        parameters: Mapping[str, Parameter],
+        table: Mapping[str, Any],
+        path: Path,
+        profile: Mapping[str, Any] = EMPTY,
     ) -> Spec:
         spec: Spec = {}
         for name, parameter in parameters.items():
@@ -187,7 +197,8 @@ class Checker:
                     if not isinstance(value, list):
                         raise wrong_type(value, value_type)
                     parsed = [
-                        self._value(parameter, value_type["of"], element, (*path, index)) for index, element in enumerate(value)
+                        self._value(parameter, value_type["of"], element, (*path, index))
+                        for index, element in enumerate(value)
                     ]
                     return _MISSING if any(element is _MISSING for element in parsed) else parsed
                 case "table":

@@ -99,7 +99,9 @@ def parse(text: str, place: str) -> tuple[dict[str, Any], dict[str, int]]:
     except _core.TomlError as error:
         detail = json.loads(error.args[0])
         column = f" (column {detail['column']})" if detail.get("column") else ""
-        message = f"no valid TOML{column}: {detail['message'].strip().splitlines()[0] if detail['message'].strip() else ''}"
+        message = (
+            f"no valid TOML{column}: {detail['message'].strip().splitlines()[0] if detail['message'].strip() else ''}"
+        )
         raise ExperimentError([Fault(place, detail.get("line"), "", message)]) from None
     return parsed["value"], parsed["lines"]
 
@@ -170,7 +172,11 @@ def _plain(value: object, path: Path, place: str, faults: list[Fault]) -> object
     if isinstance(value, FilePath):
         return str(value)
     kind = re.sub(r"^builtins\.", "", f"{type(value).__module__}.{type(value).__qualname__}")
-    faults.append(Fault(place, None, dotted.write(path), f"is a {kind}; expected text, a number, true or false, a list or a table"))
+    faults.append(
+        Fault(
+            place, None, dotted.write(path), f"is a {kind}; expected text, a number, true or false, a list or a table"
+        )
+    )
     return ""
 
 

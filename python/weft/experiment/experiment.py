@@ -234,7 +234,8 @@ def _content(value: Any) -> Any:
     match value:
         case dict():
             return {
-                key: _digest(part) if key == "file" and isinstance(part, str) else _content(part) for key, part in value.items()
+                key: _digest(part) if key == "file" and isinstance(part, str) else _content(part)
+                for key, part in value.items()
             }
         case list():
             return [_content(part) for part in value]
@@ -247,4 +248,8 @@ def _digest(file: str) -> str:
 
 
 def _setting(value: Any) -> str:
-    return json.dumps(value) if isinstance(value, bool | int | float | str) else toml({"x": value}).partition("=")[2].strip()
+    return (
+        json.dumps(value)
+        if isinstance(value, bool | int | float | str)
+        else toml({"x": value}).partition("=")[2].strip()
+    )

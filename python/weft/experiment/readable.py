@@ -63,7 +63,9 @@ def toml(tables: Mapping[str, Any]) -> str:
 
 
 def _is_section(value: Any) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value))
+    return isinstance(value, dict) or (
+        isinstance(value, list) and bool(value) and all(isinstance(v, dict) for v in value)
+    )
 
 
 def _key(key: str) -> str:

@@ -72,23 +72,33 @@ KINDS: list[dict[str, Any]] = [
         "source": "",
         "parameters": [
             parameter("warmup", "time", "Left out of goodput, utilization and latency, at the start.", default=0),
-            parameter("cooldown", "time", "Left out of goodput, utilization and latency, before a timed `until`.", default=0),
+            parameter(
+                "cooldown", "time", "Left out of goodput, utilization and latency, before a timed `until`.", default=0
+            ),
             parameter("every", "time", "Time between two samples; left out, nothing is sampled.", min=1000),
             parameter(
                 "metrics",
                 {"type": "list", "of": {"type": "choice", "choices": list(SAMPLED)}},
                 "What is sampled; left out, all of it. Needs `every`.",
             ),
-            parameter("paths", "flag", "Record which path each flow took, also where packets are balanced one by one.", default=False),
+            parameter(
+                "paths",
+                "flag",
+                "Record which path each flow took, also where packets are balanced one by one.",
+                default=False,
+            ),
         ],
     },
     {
         "room": SECTION,
         "name": "sweep",
-        "doc": 'Axes: dotted keys with a list of values each (`"queue.kind" = ["drop_tail", "red"]`); every combination is a cell.',
+        "doc": "Axes: dotted keys with a list of values each; every combination is a cell.\n"
+        '`"queue.kind" = ["drop_tail", "red"]`. An axis may list whole tables, which take the place of the section.',
         "source": "",
         "parameters": [
-            parameter("repeats", "integer", "Runs of every cell, each with its own seed.", default=1, min=1, max=1_000_000),
+            parameter(
+                "repeats", "integer", "Runs of every cell, each with its own seed.", default=1, min=1, max=1_000_000
+            ),
         ],
     },
     {

@@ -42,7 +42,8 @@ def the_window_lies_inside_the_run(spec: Mapping[str, Any]) -> Found:
         return
     if until is not None and warmup + cooldown >= until:
         what = "warmup and cooldown" if cooldown else "warmup"
-        message = f"{what} take {TIME.format(warmup + cooldown)}; the run ends at {TIME.format(until)}, so nothing is measured"
+        taken, end = TIME.format(warmup + cooldown), TIME.format(until)
+        message = f"{what} take {taken}; the run ends at {end}, so nothing is measured"
         yield ("measure", "warmup" if warmup >= cooldown else "cooldown"), message
 
 
@@ -60,9 +61,15 @@ def samples_need_an_interval(spec: Mapping[str, Any]) -> Found:
     if "metrics" in measure and every is None:
         yield ("measure", "metrics"), 'is sampled at an interval; add every = "10 ms"'
     if every is not None and isinstance(until, int) and every > until:
-        yield ("measure", "every"), f"{TIME.format(every)} is longer than the run, {TIME.format(until)}: nothing would be sampled"
+        yield (
+            ("measure", "every"),
+            f"{TIME.format(every)} is longer than the run, {TIME.format(until)}: nothing would be sampled",
+        )
     if "metrics" in measure and not measure["metrics"]:
-        yield ("measure", "metrics"), "is an empty list; leave it out to sample everything, or leave out `every` to sample nothing"
+        yield (
+            ("measure", "metrics"),
+            "is an empty list; leave it out to sample everything, or leave out `every` to sample nothing",
+        )
 
 
 def workloads_have_names_of_their_own(spec: Mapping[str, Any]) -> Found:
