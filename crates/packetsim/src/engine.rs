@@ -205,6 +205,11 @@ impl Simulation {
         end > boundary
     }
 
+    /// How many rows of samples wait to be taken.
+    pub fn sample_rows(&self) -> usize {
+        self.probe.rows()
+    }
+
     /// The samples collected since the last call, if there are any.
     pub fn samples(&mut self) -> Option<Table> {
         self.probe.take(&self.scenario)

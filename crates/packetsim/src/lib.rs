@@ -35,3 +35,9 @@ pub use outcome::{Outcome, Summary};
 pub fn kinds() -> Vec<weft_net::kinds::Kind> {
     [queue::Queue::kinds(), congestion::Congestion::kinds()].concat()
 }
+
+/// Bytes that a run needs beside its scenario, an estimate from above: state of ports and connections, the packets in
+/// flight, the tables at the end. Measured on fat trees from k = 4 to 32 (benches/README.md).
+pub fn memory_bytes(links: u64, flows: u64) -> u64 {
+    4_000_000 + links * 1_200 + flows * 3_500
+}

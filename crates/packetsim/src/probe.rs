@@ -186,6 +186,11 @@ impl Probe {
         }
     }
 
+    /// Rows that wait to be taken.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.time.len()
+    }
+
     /// The rows since the last call as a piece of the `samples` table.
     pub(crate) fn take(&mut self, scenario: &Scenario) -> Option<Table> {
         if self.rows.time.is_empty() {

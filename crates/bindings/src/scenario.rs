@@ -1,0 +1,104 @@
+//! The scenario as Python sees it: built from a spec, its nodes, links and flows as columns.
+
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::json;
+use weft_net::ids::{FlowId, LinkId};
+
+use crate::faults::{fault_error, spec, to_json};
+
+/// Sizes and memory of a spec, without building it: JSON {hosts, switches, links, flows, memory_bytes}.
+///
+/// Raises `FaultError` with every fault that shows before building.
+#[pyfunction]
+pub(crate) fn predict(spec_json: &str) -> PyResult<String> {
+    let spec = spec(spec_json)?;
+    let net = weft_net::scenario::predict(&spec).map_err(|faults| fault_error(&faults))?;
+    let mut out = serde_json::to_value(net).expect("plain data");
+    out["memory_bytes"] = json!(net.memory_bytes + weft_packetsim::memory_bytes(net.links, net.flows));
+    to_json(&out)
+}
+
+/// Network, routes and flows: the same for every backend.
+#[pyclass(frozen)]
+pub(crate) struct Scenario {
+    pub(crate) inner: Arc<weft_net::scenario::Scenario>,
+}
+
+#[pymethods]
+impl Scenario {
+    /// From a spec (JSON in base units). Raises `FaultError`.
+    #[new]
+    fn new(py: Python<'_>, spec_json: &str) -> PyResult<Self> {
+        let spec = spec(spec_json)?;
+        let built = py.detach(|| weft_net::scenario::Scenario::build(&spec));
+        Ok(Self { inner: Arc::new(built.map_err(|faults| fault_error(&faults))?) })
+    }
+
+    /// JSON {hosts, switches, links, flows, seed}.
+    fn summary(&self) -> PyResult<String> {
+        let network = &self.inner.network;
+        to_json(&json!({
+            "hosts": network.hosts,
+            "switches": network.nodes.len() - network.hosts,
+            "links": network.links.len(),
+            "flows": self.inner.flows.len(),
+            "seed": self.inner.seed,
+        }))
+    }
+
+    /// Columns name, kind, level, pod, address.
+    fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let nodes = &self.inner.network.nodes;
+        let columns = PyDict::new(py);
+        columns.set_item("name", nodes.iter().map(|n| n.name.as_str()).collect::<Vec<_>>())?;
+        let kind = |i: usize| if i < self.inner.network.hosts { "host" } else { "switch" };
+        columns.set_item("kind", (0..nodes.len()).map(kind).collect::<Vec<_>>())?;
+        columns.set_item("level", nodes.iter().map(|n| n.level).collect::<Vec<_>>())?;
+        columns.set_item("pod", nodes.iter().map(|n| n.pod).collect::<Vec<_>>())?;
+        let address = |a: [u8; 4]| a.map(|byte| byte.to_string()).join(".");
+        columns.set_item("address", nodes.iter().map(|n| address(n.address)).collect::<Vec<_>>())?;
+        Ok(columns)
+    }
+
+    /// Columns name, src, dst, rate_bps, delay_ps, is_up.
+    fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let network = &self.inner.network;
+        let links = &network.links;
+        let columns = PyDict::new(py);
+        let name = |i: usize| network.link_name(LinkId::from(i));
+        columns.set_item("name", (0..links.len()).map(name).collect::<Vec<_>>())?;
+        let node = |n: weft_net::ids::NodeId| network.nodes[n.index()].name.as_str();
+        columns.set_item("src", links.iter().map(|l| node(l.src)).collect::<Vec<_>>())?;
+        columns.set_item("dst", links.iter().map(|l| node(l.dst)).collect::<Vec<_>>())?;
+        columns.set_item("rate_bps", links.iter().map(|l| l.rate.0).collect::<Vec<_>>())?;
+        columns.set_item("delay_ps", links.iter().map(|l| l.delay.0).collect::<Vec<_>>())?;
+        columns.set_item("is_up", links.iter().map(|l| l.is_up).collect::<Vec<_>>())?;
+        Ok(columns)
+    }
+
+    /// Columns workload, src, dst, size_bytes, start_ps, src_port, dst_port, ideal_fct_ps, path.
+    ///
+    /// `path` is a list of link numbers, or None where packets of one flow take several ways.
+    fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let scenario = &self.inner;
+        let flows = &scenario.flows;
+        let columns = PyDict::new(py);
+        let node = |n: weft_net::ids::NodeId| scenario.network.nodes[n.index()].name.as_str();
+        let workload = |w: u32| scenario.workloads[w as usize].name.as_str();
+        columns.set_item("workload", flows.iter().map(|f| workload(f.workload)).collect::<Vec<_>>())?;
+        columns.set_item("src", flows.iter().map(|f| node(f.src)).collect::<Vec<_>>())?;
+        columns.set_item("dst", flows.iter().map(|f| node(f.dst)).collect::<Vec<_>>())?;
+        columns.set_item("size_bytes", flows.iter().map(|f| f.size).collect::<Vec<_>>())?;
+        columns.set_item("start_ps", flows.iter().map(|f| f.start.0).collect::<Vec<_>>())?;
+        columns.set_item("src_port", flows.iter().map(|f| f.src_port).collect::<Vec<_>>())?;
+        columns.set_item("dst_port", flows.iter().map(|f| f.dst_port).collect::<Vec<_>>())?;
+        let ideal = |i: usize| scenario.ideal_fct(FlowId::from(i)).map(|t| t.0);
+        columns.set_item("ideal_fct_ps", (0..flows.len()).map(ideal).collect::<Vec<_>>())?;
+        let path = |i: usize| scenario.flow_path(FlowId::from(i)).map(|p| p.iter().map(|l| l.0).collect::<Vec<_>>());
+        columns.set_item("path", (0..flows.len()).map(path).collect::<Vec<_>>())?;
+        Ok(columns)
+    }
+}
