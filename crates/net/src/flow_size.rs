@@ -3,7 +3,6 @@
 use crate::error::Fault;
 use crate::random::Stream;
 
-pub mod cdf;
 pub mod empirical;
 pub mod fb_hadoop;
 pub mod fixed;

@@ -170,10 +170,10 @@ impl<T: ParameterType> ParameterType for Vec<T> {
 pub trait Describe: Sized {
     /// The kind's description of itself.
     fn describe() -> Kind;
-    /// From a table in base units; missing keys take their defaults.
+    /// From a table in base units; missing keys take the defaults of the profile or of the kind.
     ///
     /// # Errors
-    /// A [`Fault`] at `room.key` for an unknown key or a value of the wrong type.
+    /// A [`Fault`] at `room.key` for an unknown key, a value of the wrong type or one out of range.
     fn from_table(table: &Map<String, Value>) -> Result<Self, Fault>;
     /// The kind with all its defaults. Panics if a parameter must be given.
     fn defaults() -> Self {
@@ -199,7 +199,7 @@ pub fn read_parameter<T: ParameterType>(
     let value = match table.get(name) {
         Some(value) => value,
         None if parameter.required => return Err(Fault::new(key, "is required")),
-        None => &parameter.default,
+        None => profile_default(kind, name, table).unwrap_or(&parameter.default),
     };
     // A capacity is a number inside a table of one key.
     let number = value
@@ -220,6 +220,25 @@ pub fn read_parameter<T: ParameterType>(
         }
     }
     T::read(value).map_err(|f| f.under(&key))
+}
+
+/// What the table's profile says, or else the kind's default profile, if it says anything.
+fn profile_default<'a>(
+    kind: &'a Kind,
+    name: &str,
+    table: &Map<String, Value>,
+) -> Option<&'a Value> {
+    let default = || {
+        Some(
+            kind.parameters
+                .iter()
+                .find(|p| p.name == "profile")?
+                .default
+                .clone(),
+        )
+    };
+    let profile = table.get("profile").cloned().or_else(default)?;
+    kind.profiles.iter().find(|p| profile == p.0)?.1.get(name)
 }
 
 /// Refuses keys that the kind does not have.
@@ -463,6 +482,24 @@ mod tests {
             panic!()
         };
         assert_eq!((tree.k, tree.link.rate, tree.link.mtu), (4, Rate(5), 1500));
+    }
+
+    #[test]
+    fn a_profile_changes_defaults_but_no_given_value() {
+        use crate::transport::Transport;
+        let read = |table: Value| match Transport::from_table(table.as_object().unwrap()) {
+            Ok(Transport::Tcp(tcp)) => (tcp.rto_min, tcp.rack),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read(json!({ "kind": "tcp" })), (Time::from_ms(200), true));
+        assert_eq!(
+            read(json!({ "kind": "tcp", "profile": "rfc" })),
+            (Time::from_s(1), false)
+        );
+        assert_eq!(
+            read(json!({ "kind": "tcp", "profile": "rfc", "rack": true })),
+            (Time::from_s(1), true)
+        );
     }
 
     #[test]

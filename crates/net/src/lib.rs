@@ -5,21 +5,28 @@
 //! among equal next hops. [`scenario`] is all of that together, and [`results`] the tables that every backend fills.
 //! [`kinds`] is how all of these describe themselves.
 
+pub mod cdf;
 pub mod error;
+pub mod flow_path;
 pub mod flow_size;
+pub mod ideal_fct;
 pub mod ids;
 pub mod kinds;
 pub mod load_balance;
 pub mod network;
 pub mod paths;
+mod ports;
 pub mod random;
 pub mod results;
+mod route_builder;
+pub mod routes;
 pub mod routing;
 pub mod scenario;
 pub mod topology;
 pub mod transport;
 pub mod units;
 pub mod workload;
+pub mod workload_plan;
 
 /// All kinds of all rooms of this crate, room by room, and the records that they use.
 pub fn kinds() -> Vec<kinds::Kind> {
@@ -37,8 +44,49 @@ pub fn kinds() -> Vec<kinds::Kind> {
             network::Loss::describe(),
             network::Override::describe(),
             topology::custom::Cable::describe(),
-            scenario::plan::WorkloadKeys::describe(),
+            workload_plan::WorkloadKeys::describe(),
         ],
     ]
     .concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::kinds::ValueType;
+
+    fn check(value: &ValueType, rooms: &BTreeSet<&str>, records: &BTreeSet<&str>, place: &str) {
+        match value {
+            ValueType::Table { record } => assert!(records.contains(record), "{place}: {record}"),
+            // Rooms of the simulators.
+            ValueType::Room {
+                room: "congestion" | "receive",
+            } => {}
+            ValueType::Room { room } => assert!(rooms.contains(room), "{place}: {room}"),
+            ValueType::List { of } => check(of, rooms, records, place),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn kinds_are_complete_and_documented() {
+        let kinds = super::kinds();
+        let rooms: BTreeSet<_> = kinds.iter().map(|k| k.room).collect();
+        let records: BTreeSet<_> = kinds
+            .iter()
+            .filter(|k| k.room == "record")
+            .map(|k| k.name)
+            .collect();
+        let names: BTreeSet<_> = kinds.iter().map(|k| (k.room, k.name)).collect();
+        assert_eq!(names.len(), kinds.len(), "no kind is listed twice");
+        for kind in &kinds {
+            assert!(!kind.doc.is_empty(), "{}", kind.name);
+            for parameter in &kind.parameters {
+                let place = format!("{}.{}", kind.name, parameter.name);
+                assert!(!parameter.doc.is_empty(), "{place}");
+                check(&parameter.value, &rooms, &records, &place);
+            }
+        }
+    }
 }

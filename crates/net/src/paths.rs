@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use crate::ids::NodeId;
 use crate::network::Network;
-use crate::routing::Routes;
+use crate::routes::Routes;
 
 /// Links on the way from `src` to `dst`; `None` if there is no way. All equal-cost paths are equally long.
 ///

@@ -1,17 +1,14 @@
 //! Routing: which next hops lead to a host, as compact tables.
 //!
-//! [`Routing`] is the list of kinds; what each gives is [`Routes`] (`routing/tables.rs` holds their form,
-//! `routing/builder.rs` how they are filled). Routes name all equally good links; which of them a packet takes is
+//! [`Routing`] is the list of kinds; what each gives is [`Routes`] (`routes.rs` has their form,
+//! `route_builder.rs` fills them). Routes name all equally good links; which of them a packet takes is
 //! decided by `load_balance`.
 
 use crate::error::Fault;
 use crate::network::Network;
+use crate::routes::Routes;
 
-pub mod builder;
 pub mod shortest;
-pub mod tables;
-
-pub use tables::Routes;
 
 crate::room! {
     /// How switches find the way: `[routing]`.

@@ -2,8 +2,8 @@
 //!
 //! [`Scenario::build`] makes it from the *spec*: the experiment as one JSON document in base units. Rooms that the spec
 //! leaves out take their first choice (`routing` shortest, `load_balance` ecmp, `transport` tcp); those of the backends
-//! (`queue`, `congestion`, `backend`, `measure`) are not read here. `scenario/plan.rs` has the workloads,
-//! `scenario/path.rs` the path of a flow, `scenario/ideal.rs` its completion time on an idle network.
+//! (`queue`, `congestion`, `backend`, `measure`) are not read here. `workload_plan.rs` has the workloads,
+//! `ports.rs` the ports of flows, `flow_path.rs` the path of a flow, `ideal_fct.rs` its completion time on an idle network.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,17 +12,12 @@ use crate::error::Fault;
 use crate::kinds::Describe;
 use crate::load_balance::LoadBalance;
 use crate::network::{Link, Network, Node};
-use crate::routing::{Routes, Routing};
+use crate::routes::Routes;
+use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::transport::Transport;
 use crate::workload::{Context, Flow, Workload};
-
-pub mod ideal;
-pub mod path;
-pub mod plan;
-mod ports;
-
-pub use plan::WorkloadPlan;
+use crate::workload_plan::{WorkloadKeys, WorkloadPlan};
 
 /// All that a backend needs to know of what happens, and nothing of how it is computed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -70,6 +65,19 @@ type Spec = Map<String, Value>;
 impl Scenario {
     /// Builds what the spec describes.
     ///
+    /// ```
+    /// use serde_json::json;
+    /// use weft_net::{ids::FlowId, scenario::Scenario};
+    ///
+    /// let spec = json!({
+    ///     "seed": 7,
+    ///     "topology": { "kind": "dumbbell", "left": 1, "right": 1 },
+    ///     "workload": [{ "kind": "pairs", "pairs": ["l0>r0"], "size": 1000 }],
+    /// });
+    /// let scenario = Scenario::build(spec.as_object().unwrap()).unwrap();
+    /// assert_eq!(scenario.flow_path(FlowId(0)).unwrap().len(), 3);
+    /// ```
+    ///
     /// # Errors
     /// All faults that can be found, each at its key path (`workload[1].degree`).
     pub fn build(spec: &Spec) -> Result<Self, Vec<Fault>> {
@@ -113,7 +121,7 @@ impl Scenario {
                 ),
             }
         }
-        ports::choose(&mut flows, seed);
+        crate::ports::choose(&mut flows, seed);
         match routes {
             Some(routes) if faults.is_empty() => Ok(Self {
                 seed,
@@ -246,7 +254,7 @@ fn workloads(spec: &Spec, faults: &mut Vec<Fault>) -> Vec<WorkloadPlan> {
         faults,
         Transport::from_table(&room(spec, "transport", "tcp")),
     );
-    let common: Vec<_> = plan::WorkloadKeys::describe()
+    let common: Vec<_> = WorkloadKeys::describe()
         .parameters
         .iter()
         .map(|p| p.name)
@@ -270,7 +278,7 @@ fn workloads(spec: &Spec, faults: &mut Vec<Fault>) -> Vec<WorkloadPlan> {
             .partition(|(key, _)| common.contains(&key.as_str()));
         let keys = keep(
             faults,
-            plan::WorkloadKeys::from_table(&keys).map_err(|f| f.in_section(&section)),
+            WorkloadKeys::from_table(&keys).map_err(|f| f.in_section(&section)),
         );
         let kind = keep(
             faults,

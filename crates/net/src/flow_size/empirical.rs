@@ -3,8 +3,8 @@
 //! A line has bytes and cumulative percent, separated by spaces, tabs or a comma; what follows `#` is a comment. Between
 //! points sizes are linear, and the first point is an atom (see `cdf`).
 
+use crate::cdf::Cdf;
 use crate::error::Fault;
-use crate::flow_size::cdf::Cdf;
 use crate::kinds::FilePath;
 
 crate::kind! {

@@ -2,7 +2,7 @@
 //!
 //! Source: Roy et al., SIGCOMM 2015, in the points that HPCC's public code distributes.
 
-use crate::flow_size::cdf::Cdf;
+use crate::cdf::Cdf;
 
 crate::kind! {
     /// Hadoop at Facebook: 60 % of flows up to 1 kB, 10 % above 120 kB; mean 120 kB.

@@ -2,7 +2,7 @@
 //!
 //! Source: Alizadeh et al. (DCTCP), SIGCOMM 2010, in the points that later papers use.
 
-use crate::flow_size::cdf::Cdf;
+use crate::cdf::Cdf;
 
 crate::kind! {
     /// Web search: 15 % of flows up to 10 kB, 10 % from 5 to 30 MB; mean 1.7 MB.

@@ -6,8 +6,8 @@
 use crate::error::Fault;
 use crate::ids::NodeId;
 use crate::network::Network;
-use crate::routing::Routes;
-use crate::routing::builder::{self, UNREACHABLE};
+use crate::route_builder::{self, UNREACHABLE};
+use crate::routes::Routes;
 
 crate::kind! {
     /// All shortest paths by number of hops; links that are down are avoided.
@@ -23,7 +23,7 @@ impl Shortest {
     pub fn routes(&self, network: &Network) -> Result<Routes, Fault> {
         let into = switches_into(network);
         let mut queue: Vec<u32> = Vec::with_capacity(network.nodes.len());
-        Ok(builder::routes(network, |roots, distance| {
+        Ok(route_builder::routes(network, |roots, distance| {
             queue.clear();
             for root in roots {
                 distance[root.index()] = 0;

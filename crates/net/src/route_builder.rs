@@ -8,16 +8,19 @@ use std::collections::BTreeMap;
 
 use crate::ids::{LinkId, NodeId};
 use crate::network::Network;
-use crate::routing::Routes;
-use crate::routing::tables::{Entry, Runs};
+use crate::routes::Routes;
+use crate::routes::{Entry, Runs};
 
 /// A node out of reach.
-pub const UNREACHABLE: u32 = u32::MAX;
+pub(crate) const UNREACHABLE: u32 = u32::MAX;
 
 /// Builds tables in which a node forwards to every neighbour switch that `distances` puts closer to the target, by
 /// the smallest distance. `distances` is asked once per group of hosts: from the switches on
 /// which the group hangs (by links that are up) it fills the distance of every switch, where all were [`UNREACHABLE`].
-pub fn routes(network: &Network, mut distances: impl FnMut(&[NodeId], &mut [u32])) -> Routes {
+pub(crate) fn routes(
+    network: &Network,
+    mut distances: impl FnMut(&[NodeId], &mut [u32]),
+) -> Routes {
     let (group_of, groups) = groups(network);
     let (class_of, classes) = classes(network);
     let mut sets = Sets::new(network, classes.len());

@@ -32,7 +32,7 @@ pub struct Routes {
 /// length); 01, a set by number; 10, in a row only, a block by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Entry(u32);
+pub(crate) struct Entry(u32);
 
 const TAG: u32 = 0b11 << 30;
 const SET: u32 = 0b01 << 30;
@@ -42,14 +42,14 @@ const LENGTH: u32 = (1 << LENGTH_BITS) - 1;
 
 impl Entry {
     /// No way.
-    pub(super) const NONE: Self = Self(0);
+    pub(crate) const NONE: Self = Self(0);
 
     /// `length` ports from `first`, if they fit.
-    pub(super) fn range(first: u32, length: u32) -> Option<Self> {
+    pub(crate) fn range(first: u32, length: u32) -> Option<Self> {
         (first <= LENGTH && length <= LENGTH).then_some(Self(first << LENGTH_BITS | length))
     }
     /// The set of that number.
-    pub(super) fn set(number: usize) -> Self {
+    pub(crate) fn set(number: usize) -> Self {
         Self(SET | number_of(number))
     }
     fn block(number: usize) -> Self {
@@ -64,12 +64,12 @@ fn number_of(number: usize) -> u32 {
 }
 
 /// A row as runs: (first host, entry), until the next run begins.
-pub(super) type Runs = Vec<(u32, Entry)>;
+pub(crate) type Runs = Vec<(u32, Entry)>;
 
 impl Routes {
     /// Compresses rows. `rows` are distinct; `row_of` names each node's. `links` begins with `Network::out` of all
     /// nodes in order.
-    pub(super) fn compress(
+    pub(crate) fn compress(
         network: &Network,
         rows: &[Runs],
         row_of: &[u32],

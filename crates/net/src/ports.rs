@@ -14,7 +14,7 @@ const FIRST: u16 = 32_768;
 const COUNT: u64 = 28_232;
 
 /// Replaces every port 0, so that no two flows of a host pair share both ports (before 28,232 flows to one port have passed).
-pub(super) fn choose(flows: &mut [Flow], seed: u64) {
+pub(crate) fn choose(flows: &mut [Flow], seed: u64) {
     let key = stream_key(seed, "ports");
     let taken: BTreeSet<_> = flows
         .iter()
