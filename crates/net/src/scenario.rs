@@ -16,7 +16,7 @@ use crate::routes::Routes;
 use crate::routing::Routing;
 use crate::topology::Topology;
 use crate::transport::Transport;
-use crate::workload::{Context, Flow, Workload};
+use crate::workload::{Context, Flow, Opener, Workload};
 use crate::workload_plan::{WorkloadKeys, WorkloadPlan};
 
 /// All that a backend needs to know of what happens, and nothing of how it is computed.
@@ -110,6 +110,11 @@ impl Scenario {
                 .flow_count(&size, plan.start, plan.stop)
                 .map_err(|f| vec![f]);
             match count.and_then(|_| generator.flows(&context)) {
+                Ok(made) if is_fetch_without_connection(&made, &plan.transport) => {
+                    let message =
+                        "udp has no connection in which a server could be asked; take tcp";
+                    faults.push(Fault::new(format!("workload[{i}].transport"), message));
+                }
                 Ok(made) => {
                     plan.flows = made.len() as u32;
                     flows.extend(made);
@@ -226,6 +231,10 @@ impl Parts {
             _ => Err(faults),
         }
     }
+}
+
+fn is_fetch_without_connection(flows: &[Flow], transport: &Transport) -> bool {
+    matches!(transport, Transport::Udp(_)) && flows.iter().any(|f| f.opener == Opener::Destination)
 }
 
 fn keep<T>(faults: &mut Vec<Fault>, result: Result<T, Fault>) -> Option<T> {
@@ -393,6 +402,33 @@ pub(crate) mod tests {
             "workload[3].name",
         ];
         assert_eq!(keys, expected, "{faults:?}");
+    }
+
+    #[test]
+    fn faults_of_the_fabric_name_their_workload() {
+        let udp = json!({ "kind": "udp", "rate": 1 });
+        let faults = build(json!({
+            "topology": { "kind": "star", "hosts": 3 },
+            "workload": [
+                { "kind": "incast", "degree": 2 },
+                { "name": "b", "kind": "incast", "degree": 3 },
+                { "kind": "fetch", "size": 1 },
+                { "kind": "pairs", "pairs": ["h0>h1", "h0>x", "y"] },
+                { "name": "e", "kind": "fetch", "clients": 1, "servers": 2, "size": 1, "transport": udp },
+            ],
+        }))
+        .unwrap_err();
+        let keys: Vec<_> = faults.iter().map(|f| f.key.as_str()).collect();
+        assert_eq!(
+            keys,
+            [
+                "workload[1].degree",
+                "workload[2]",
+                "workload[3].pairs[1]",
+                "workload[3].pairs[2]",
+                "workload[4].transport"
+            ]
+        );
     }
 
     #[test]

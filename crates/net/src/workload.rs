@@ -51,7 +51,7 @@ pub struct Flow {
     pub start: Time,
     /// The flow that must have closed before this one starts.
     pub after: Option<FlowId>,
-    /// When an endless flow stops sending.
+    /// When an endless flow stops sending; `None` for a flow with a size, which is always sent whole.
     pub stop: Option<Time>,
     /// Who opens the connection: the source (an upload), or the destination, which then sends a request (a fetch).
     pub opener: Opener,
@@ -142,7 +142,7 @@ impl Context<'_> {
             size,
             start: self.start,
             after: None,
-            stop: self.stop,
+            stop: self.stop.filter(|_| size.is_none()),
             opener: Opener::Source,
             request: 0,
             src_port: 0,
@@ -263,6 +263,14 @@ pub(crate) mod tests {
     /// (source, destination) of every flow.
     pub(crate) fn ends(flows: &[Flow]) -> Vec<(u32, u32)> {
         flows.iter().map(|f| (f.src.0, f.dst.0)).collect()
+    }
+
+    #[test]
+    fn a_stop_cuts_endless_flows_only() {
+        let stop = Some(Time::from_ms(1));
+        let endless = try_flows(2, json!({ "kind": "permutation" }), stop).unwrap();
+        let sized = try_flows(2, json!({ "kind": "permutation", "size": 1 }), stop).unwrap();
+        assert_eq!((endless[0].stop, sized[0].stop), (stop, None));
     }
 
     #[test]

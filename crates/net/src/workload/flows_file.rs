@@ -96,6 +96,8 @@ fn parse(text: &str, context: &Context<'_>) -> Result<Vec<Flow>, Vec<(usize, Str
             }
         });
         match flow {
+            // No flow starts after the workload's stop.
+            Ok(flow) if context.stop.is_some_and(|stop| flow.start >= stop) => {}
             Ok(flow) => flows.push(flow),
             Err(message) => faults.push((number, message)),
         }
