@@ -43,6 +43,13 @@ impl Fault {
     }
 }
 
+/// One fault among many, so that `?` works where all of them are collected.
+impl From<Fault> for Vec<Fault> {
+    fn from(fault: Fault) -> Self {
+        vec![fault]
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

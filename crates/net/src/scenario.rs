@@ -88,8 +88,8 @@ impl Scenario {
             load_balance,
             mut workloads,
         } = Parts::read(spec)?;
-        let size = topology.size().map_err(|f| vec![f])?;
-        let network = topology.build(seed).map_err(|f| vec![f])?;
+        let size = topology.size()?;
+        let network = topology.build(seed)?;
         let mut faults = Vec::new();
         let routes = routing.routes(&network).map_err(|f| faults.push(f)).ok();
         let mut flows = Vec::new();
@@ -106,9 +106,7 @@ impl Scenario {
             };
             // The count finds what does not fit the fabric; only then may flows be drawn.
             let generator = plan.kind.generator();
-            let count = generator
-                .flow_count(&size, plan.start, plan.stop)
-                .map_err(|f| vec![f]);
+            let count = generator.flow_count(&size, plan.start, plan.stop);
             match count.and_then(|_| generator.flows(&context)) {
                 Ok(made) if is_fetch_without_connection(&made, &plan.transport) => {
                     let message =
@@ -147,7 +145,7 @@ impl Scenario {
 /// All faults that show without building.
 pub fn predict(spec: &Spec) -> Result<Prediction, Vec<Fault>> {
     let parts = Parts::read(spec)?;
-    let size = parts.topology.size().map_err(|f| vec![f])?;
+    let size = parts.topology.size()?;
     let mut faults = Vec::new();
     let mut flows = 0_u64;
     for (i, plan) in parts.workloads.iter().enumerate() {
@@ -157,7 +155,11 @@ pub fn predict(spec: &Spec) -> Result<Prediction, Vec<Fault>> {
             .flow_count(&size, plan.start, plan.stop)
         {
             Ok(count) => flows = flows.saturating_add(count),
-            Err(fault) => faults.push(fault.in_section(&format!("workload[{i}]"))),
+            Err(found) => faults.extend(
+                found
+                    .into_iter()
+                    .map(|f| f.in_section(&format!("workload[{i}]"))),
+            ),
         }
     }
     if !faults.is_empty() {

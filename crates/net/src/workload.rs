@@ -101,7 +101,7 @@ pub trait Generate {
     ///
     /// # Errors
     /// Parameters that make no sense on this size, at their key.
-    fn flow_count(&self, size: &Size, start: Time, stop: Option<Time>) -> Result<u64, Fault>;
+    fn flow_count(&self, size: &Size, start: Time, stop: Option<Time>) -> Result<u64, Vec<Fault>>;
 
     /// Its flows. `start` orders them within the workload; a port of 0 is chosen by the scenario.
     ///
@@ -235,12 +235,10 @@ pub(crate) mod tests {
         let topology = json!({ "kind": "star", "hosts": hosts });
         let topology = Topology::from_table(topology.as_object().unwrap()).unwrap();
         let network = topology.build(0).unwrap();
-        let workload = Workload::from_table(workload.as_object().unwrap()).map_err(|f| vec![f])?;
+        let workload = Workload::from_table(workload.as_object().unwrap())?;
         let generator = workload.generator();
         let start = Time::from_us(5);
-        generator
-            .flow_count(&topology.size().unwrap(), start, stop)
-            .map_err(|f| vec![f])?;
+        generator.flow_count(&topology.size().unwrap(), start, stop)?;
         generator.flows(&Context {
             network: &network,
             seed: 1,

@@ -1,6 +1,6 @@
 //! Dumbbell: two switches with hosts and one link between them.
 //!
-//! Source: the usual bottleneck of congestion-control papers (RFC 5166 speaks of it by that name). Names: hosts `l<i>` and `r<i>`,
+//! The usual bottleneck of congestion-control papers. Names: hosts `l<i>` and `r<i>`,
 //! switches `sl` and `sr`; addresses count from 10.0.0.1 for hosts (left first) and 10.128.0.1 for switches.
 
 use crate::error::Fault;
@@ -9,7 +9,7 @@ use crate::topology::{Shape, Size, host_address, name, switch_address};
 
 crate::kind! {
     /// Hosts on two sides of one bottleneck.
-    pub struct Dumbbell: "topology" / "dumbbell", source "RFC 5166" {
+    pub struct Dumbbell: "topology" / "dumbbell", source "" {
         /// Hosts on the left.
         pub left: u64 = 2, range 1..=65536;
         /// Hosts on the right.

@@ -14,7 +14,12 @@ crate::kind! {
 }
 
 impl Generate for AllToAll {
-    fn flow_count(&self, size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
+    fn flow_count(
+        &self,
+        size: &Size,
+        _start: Time,
+        _stop: Option<Time>,
+    ) -> Result<u64, Vec<Fault>> {
         need_hosts(size.hosts, 2, "all to all")?;
         Ok(size.hosts * (size.hosts - 1))
     }

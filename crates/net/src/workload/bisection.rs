@@ -33,13 +33,19 @@ crate::kind! {
 }
 
 impl Generate for Bisection {
-    fn flow_count(&self, size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
+    fn flow_count(
+        &self,
+        size: &Size,
+        _start: Time,
+        _stop: Option<Time>,
+    ) -> Result<u64, Vec<Fault>> {
         need_hosts(size.hosts, 2, "a bisection")?;
         if !size.hosts.is_multiple_of(2) {
             return Err(Fault::new(
                 "workload",
                 format!("{} hosts have no two equal halves", size.hosts),
-            ));
+            )
+            .into());
         }
         Ok(if self.both {
             size.hosts

@@ -24,7 +24,12 @@ crate::kind! {
 }
 
 impl Generate for Fetch {
-    fn flow_count(&self, size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
+    fn flow_count(
+        &self,
+        size: &Size,
+        _start: Time,
+        _stop: Option<Time>,
+    ) -> Result<u64, Vec<Fault>> {
         let flows = self.clients.saturating_mul(self.servers);
         let what = format!(
             "{} clients with {} servers each",

@@ -45,12 +45,17 @@ impl FlowsFile {
 }
 
 impl Generate for FlowsFile {
-    fn flow_count(&self, _size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
+    fn flow_count(
+        &self,
+        _size: &Size,
+        _start: Time,
+        _stop: Option<Time>,
+    ) -> Result<u64, Vec<Fault>> {
         Ok(lines(&self.text()?).count().saturating_sub(1) as u64)
     }
 
     fn flows(&self, context: &Context<'_>) -> Result<Vec<Flow>, Vec<Fault>> {
-        let text = self.text().map_err(|f| vec![f])?;
+        let text = self.text()?;
         parse(&text, context).map_err(|faults| {
             let place = |(line, message)| {
                 Fault::new(

@@ -25,7 +25,12 @@ crate::kind! {
 }
 
 impl Generate for Incast {
-    fn flow_count(&self, size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
+    fn flow_count(
+        &self,
+        size: &Size,
+        _start: Time,
+        _stop: Option<Time>,
+    ) -> Result<u64, Vec<Fault>> {
         let most = size.hosts.saturating_sub(1);
         need_hosts(size.hosts, 2, "incast")?;
         if self.degree > most {
@@ -33,7 +38,7 @@ impl Generate for Incast {
                 "{} senders; the topology has {most} beside the receiver",
                 self.degree
             );
-            return Err(Fault::new("workload.degree", message));
+            return Err(Fault::new("workload.degree", message).into());
         }
         Ok(self.degree)
     }

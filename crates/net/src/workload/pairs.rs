@@ -16,7 +16,12 @@ crate::kind! {
 }
 
 impl Generate for Pairs {
-    fn flow_count(&self, _size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
+    fn flow_count(
+        &self,
+        _size: &Size,
+        _start: Time,
+        _stop: Option<Time>,
+    ) -> Result<u64, Vec<Fault>> {
         Ok(self.pairs.len() as u64)
     }
 

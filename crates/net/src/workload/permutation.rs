@@ -14,7 +14,12 @@ crate::kind! {
 }
 
 impl Generate for Permutation {
-    fn flow_count(&self, size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
+    fn flow_count(
+        &self,
+        size: &Size,
+        _start: Time,
+        _stop: Option<Time>,
+    ) -> Result<u64, Vec<Fault>> {
         need_hosts(size.hosts, 2, "a permutation")?;
         Ok(size.hosts)
     }

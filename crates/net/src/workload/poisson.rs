@@ -48,18 +48,16 @@ impl Poisson {
 }
 
 impl Generate for Poisson {
-    fn flow_count(&self, size: &Size, start: Time, stop: Option<Time>) -> Result<u64, Fault> {
+    fn flow_count(&self, size: &Size, start: Time, stop: Option<Time>) -> Result<u64, Vec<Fault>> {
         need_hosts(size.hosts, 2, "random pairs")?;
         self.must_end(stop)?;
-        let gap = self
-            .gap(size.hosts as f64 * size.host_rate.0 as f64)
-            .map_err(|mut faults| faults.swap_remove(0))?;
+        let gap = self.gap(size.hosts as f64 * size.host_rate.0 as f64)?;
         let expected = stop.map_or(u64::MAX, |stop| (stop.since(start).0 as f64 / gap) as u64);
         Ok(expected.min(self.flows.unwrap_or(u64::MAX)))
     }
 
     fn flows(&self, context: &Context<'_>) -> Result<Vec<Flow>, Vec<Fault>> {
-        self.must_end(context.stop).map_err(|f| vec![f])?;
+        self.must_end(context.stop)?;
         let network = context.network;
         let cards = network
             .host_ids()
@@ -144,5 +142,28 @@ mod tests {
         let workload =
             json!({ "kind": "poisson", "load": 1, "size": { "kind": "fixed" }, "flows": 1 });
         assert_eq!(fault(16, workload), "workload.size.bytes: is required");
+    }
+
+    #[test]
+    fn every_line_of_a_bad_file_is_named() {
+        let path = std::env::temp_dir().join(format!("weft-poisson-{}.cdf", std::process::id()));
+        std::fs::write(&path, "10 x\n20 30 40\n30 100\n").unwrap();
+        let size = json!({ "kind": "empirical", "file": path });
+        let faults = try_flows(
+            16,
+            json!({ "kind": "poisson", "load": 1, "size": size, "flows": 1 }),
+            None,
+        )
+        .unwrap_err();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(faults.len(), 2);
+        assert!(
+            faults[0].key == "workload.size.file" && faults[0].message.contains("line 1: "),
+            "{faults:?}"
+        );
+        assert!(
+            faults[1].message.contains("line 2: \"20 30 40\" is not"),
+            "{faults:?}"
+        );
     }
 }

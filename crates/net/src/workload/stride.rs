@@ -19,14 +19,19 @@ crate::kind! {
 }
 
 impl Generate for Stride {
-    fn flow_count(&self, size: &Size, _start: Time, _stop: Option<Time>) -> Result<u64, Fault> {
+    fn flow_count(
+        &self,
+        size: &Size,
+        _start: Time,
+        _stop: Option<Time>,
+    ) -> Result<u64, Vec<Fault>> {
         need_hosts(size.hosts, 2, "a stride")?;
         if self.stride.is_multiple_of(size.hosts) {
             let message = format!(
                 "{} steps around {} hosts lead every host back to itself",
                 self.stride, size.hosts
             );
-            return Err(Fault::new("workload.stride", message));
+            return Err(Fault::new("workload.stride", message).into());
         }
         Ok(size.hosts)
     }
