@@ -39,17 +39,35 @@ pub struct Table {
 pub fn nodes(network: &Network) -> Table {
     let nodes = &network.nodes;
     let words = |f: &dyn Fn(&Node) -> String| {
-        Column::Word((0..nodes.len() as u32).map(Some).collect(), nodes.iter().map(f).collect())
+        Column::Word(
+            (0..nodes.len() as u32).map(Some).collect(),
+            nodes.iter().map(f).collect(),
+        )
     };
     let kind = |n: &Node| Some(u32::from(n.kind == NodeKind::Switch));
     Table {
         name: "nodes",
         columns: vec![
             ("node", words(&|n| n.name.clone())),
-            ("kind", Column::Word(nodes.iter().map(kind).collect(), vec!["host".to_owned(), "switch".to_owned()])),
-            ("level", Column::Integer(nodes.iter().map(|n| i64::from(n.level)).collect())),
-            ("pod", Column::OptionalInteger(nodes.iter().map(|n| n.pod.map(i64::from)).collect())),
-            ("address", words(&|n| n.address.map(|b| b.to_string()).join("."))),
+            (
+                "kind",
+                Column::Word(
+                    nodes.iter().map(kind).collect(),
+                    vec!["host".to_owned(), "switch".to_owned()],
+                ),
+            ),
+            (
+                "level",
+                Column::Integer(nodes.iter().map(|n| i64::from(n.level)).collect()),
+            ),
+            (
+                "pod",
+                Column::OptionalInteger(nodes.iter().map(|n| n.pod.map(i64::from)).collect()),
+            ),
+            (
+                "address",
+                words(&|n| n.address.map(|b| b.to_string()).join(".")),
+            ),
         ],
     }
 }
