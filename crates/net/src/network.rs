@@ -150,6 +150,7 @@ impl Network {
                 .all(|p| p.len() == 2 && p[0].src == p[1].dst && p[0].dst == p[1].src),
             "links come in pairs of opposite directions"
         );
+        assert!(links.iter().all(|l| l.rate.0 > 0), "every rate is positive");
         let mut seen = BTreeMap::new();
         for (i, node) in nodes.iter().enumerate() {
             if seen.insert(node.name.as_str(), i).is_some() {

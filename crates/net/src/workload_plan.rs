@@ -9,7 +9,7 @@ use crate::units::Time;
 use crate::workload::Workload;
 
 crate::kind! {
-    /// Keys that every [[workload]] has, whatever its kind.
+    /// Keys that every `[[workload]]` has, whatever its kind.
     pub struct WorkloadKeys: "record" / "workload", source "" {
         /// Names its flows and its random streams; left out, its kind.
         pub name: Option<String> = None;
@@ -17,11 +17,11 @@ crate::kind! {
         pub start: Time = Time::ZERO;
         /// When its endless flows stop sending and no further flow starts.
         pub stop: Option<Time> = None;
-        /// In place of [transport], for these flows.
+        /// In place of `[transport]`, for these flows.
         pub transport: Option<Transport> = None;
-        /// In place of [congestion], for these flows.
+        /// In place of `[congestion]`, for these flows.
         pub congestion: Option<CongestionTable> = None;
-        /// In place of [receive], for these flows.
+        /// In place of `[receive]`, for these flows.
         pub receive: Option<ReceiveTable> = None;
     }
 }
