@@ -3,7 +3,7 @@
 //! The map, in the order in which things are built: [`topology`] gives a [`network`], [`routing`] its forwarding
 //! tables, [`workload`] (with [`flow_size`]) the flows, [`transport`] what carries them, [`load_balance`] the choice
 //! among equal next hops. [`scenario`] is all of that together, and [`results`] the tables that every backend fills.
-//! [`kinds`] is how all of these describe themselves.
+//! [`mod@kinds`] is how all of these describe themselves.
 
 pub mod cdf;
 pub mod error;
