@@ -1,10 +1,11 @@
 """Results: the tables of all runs of a folder as polars frames, with the swept keys beside every row."""
 
 import json
+import shutil
+import weakref
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
@@ -22,10 +23,12 @@ class Results:
     Each table has the columns of the plan (run, cell, repeat, seed, and one per swept key) before its own.
     """
 
-    def __init__(self, directory: str | Path, temporary: "TemporaryDirectory[str] | None" = None) -> None:
-        """Open a folder; `temporary` is deleted with this object. Raises ResultsError if it holds no finished run."""
+    def __init__(self, directory: str | Path, is_temporary: bool = False) -> None:
+        """Open a folder; a temporary one is deleted with this object. Raises ResultsError without a finished run."""
         self.directory = Path(directory)
-        self._temporary = temporary
+        self._is_temporary = is_temporary
+        if is_temporary:
+            weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
         self._frames: dict[str, pl.DataFrame] = {}
         if not self.manifests:
             raise ResultsError(f"{self.directory}: no finished run in it; give the folder that weft run wrote")
@@ -178,7 +181,7 @@ class Results:
 
     def __str__(self) -> str:
         runs = len(self.manifests)
-        place = "in memory only" if self._temporary else str(self.directory)
+        place = "in a temporary folder" if self._is_temporary else str(self.directory)
         return f"{runs} run{'s' if runs != 1 else ''} ({place})"
 
     def __repr__(self) -> str:

@@ -25,8 +25,8 @@ class Scenario:
     """A built scenario.
 
     >>> scenario = weft.load("first.toml").scenario()  # doctest: +SKIP
-    >>> scenario.links()[0]  # doctest: +SKIP
-    {'link': 'h000>se00', 'src': 'h000', 'dst': 'se00', 'rate_bps': 10000000000, ...}
+    >>> scenario.links()["name"][0]  # doctest: +SKIP
+    'h000>se00'
     """
 
     def __init__(self, spec: Mapping[str, Any], document: Document | None = None) -> None:
@@ -34,26 +34,26 @@ class Scenario:
         from weft import _core
 
         try:
-            self._core = _core.Scenario(json.dumps(spec))
+            self.core = _core.Scenario(json.dumps(spec))
         except _core.FaultError as error:
             raise ExperimentError(faults_of(error, document)) from None
 
     def summary(self) -> dict[str, Any]:
         """Numbers of hosts, switches, links and flows."""
-        summary: dict[str, Any] = json.loads(self._core.summary())
+        summary: dict[str, Any] = json.loads(self.core.summary())
         return summary
 
-    def nodes(self) -> list[dict[str, Any]]:
-        """Hosts, then switches: name, kind, level, pod, address."""
-        return _rows(self._core.nodes())
+    def nodes(self) -> dict[str, list[Any]]:
+        """Columns name, kind, level, pod, address; hosts first."""
+        return dict(self.core.nodes())
 
-    def links(self) -> list[dict[str, Any]]:
-        """Directed links: name, ends, rate, delay."""
-        return _rows(self._core.links())
+    def links(self) -> dict[str, list[Any]]:
+        """Columns name, src, dst, rate_bps, delay_ps, is_up of all directed links."""
+        return dict(self.core.links())
 
-    def flows(self) -> list[dict[str, Any]]:
-        """All flows as the workloads drew them."""
-        return _rows(self._core.flows())
+    def flows(self) -> dict[str, list[Any]]:
+        """Columns workload, src, dst, size_bytes, start_ps, ports, ideal_fct_ps, path (numbers of links)."""
+        return dict(self.core.flows())
 
 
 def predict(spec: Mapping[str, Any], document: Document | None = None) -> Prediction:
@@ -79,8 +79,3 @@ def faults_of(error: Exception, document: Document | None) -> list[Fault]:
         else:
             faults.append(document.fault(path, found["message"]))
     return faults
-
-
-def _rows(text: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json.loads(text)
-    return rows

@@ -91,9 +91,10 @@ def read_axes(document: Document, faults: list[Fault]) -> tuple[Axis, ...]:
     if not isinstance(section, Mapping):
         return ()
     axes = []
-    for key, values in section.items():
-        if key == "repeats":
-            continue
+    # In the order of the file, which a parsed table need not have.
+    keys = sorted((key for key in section if key != "repeats"), key=lambda key: document.locate(("sweep", key))[1] or 0)
+    for key in keys:
+        values = section[key]
         where: Path = ("sweep", key)
         path = dotted.read(key)
         if path is None or path[0] in ("sweep", "report", "name"):

@@ -69,8 +69,8 @@ def faults(tmp_path: Path, text: str, *settings: str) -> list[str]:
         (
             'size = "1 MiB"',
             "",
-            'incast.toml:5: workload[0].size: is left out, so its flows are endless and never done; give a size, like "25 MiB", '
-            'or end the run with backend.until = "5 s"',
+            "incast.toml:5: workload[0].size: is left out, so its flows are endless and never done; give a size, "
+            'like "25 MiB", or end the run with backend.until = "5 s"',
         ),
         (
             'size = "1 MiB"',

@@ -1,12 +1,17 @@
 """No text, however broken, gives anything but an experiment or its faults."""
 
 import random
+import sys
+from pathlib import Path
 
-from fuzz import attempt, mutated
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import weft
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fuzz import attempt, mutated
 
 VALUES = st.recursive(
     st.one_of(

@@ -12,6 +12,9 @@ class Backend(Protocol):
     KIND: dict[str, Any]
     """Its name and the keys of [backend], in the shape of `_core.kinds()`."""
 
+    check: Any
+    """See `weft.backend.packet.check`."""
+
     run: Any
     """See `weft.backend.packet.run`."""
 

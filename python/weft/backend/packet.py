@@ -5,10 +5,13 @@ import resource
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weft.experiment.sections import FLOWS_DONE
 from weft.kinds import parameter
+
+if TYPE_CHECKING:
+    from weft.scenario import Scenario
 
 KIND: dict[str, Any] = {
     "room": "backend",
@@ -46,6 +49,13 @@ class Finished:
 
     summary: dict[str, Any]
     cpu_s: float
+
+
+def check(spec: Mapping[str, Any], scenario: "Scenario") -> None:
+    """Lets the simulator read its part of a spec; simulates nothing. Raises FaultError of `_core`."""
+    from weft import _core
+
+    _core.PacketSimulation(scenario.core, json.dumps(spec), ".")
 
 
 def run(spec: Mapping[str, Any], directory: Path, watch: Callable[[Progress], bool]) -> Finished | None:

@@ -1,5 +1,6 @@
 """Execution: where the runs of a plan are done. `run` is what `weft run` does, as a Python call."""
 
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -39,14 +40,18 @@ def run(
         experiment = source
     else:
         experiment = load(source, set)
-    temporary = tempfile.TemporaryDirectory(prefix="weft-") if out is None else None
-    directory = Path(out) if out is not None else Path(temporary.name if temporary else ".")
-    outcome = execute(experiment, directory, observer() if progress else Silent())
-    write_plan(experiment, directory)
-    if outcome.failed:
-        failed, message = outcome.failed[0]
-        raise RunError(f"{len(outcome.failed)} of {outcome.planned} runs failed; run {failed.name}: {message}")
-    return Results(directory, temporary)
+    directory = Path(out if out is not None else tempfile.mkdtemp(prefix="weft-"))
+    try:
+        outcome = execute(experiment, directory, observer() if progress else Silent())
+        write_plan(experiment, directory)
+        if outcome.failed:
+            failed, message = outcome.failed[0]
+            raise RunError(f"{len(outcome.failed)} of {outcome.planned} runs failed; run {failed.name}: {message}")
+    except BaseException:
+        if out is None:
+            shutil.rmtree(directory, ignore_errors=True)
+        raise
+    return Results(directory, is_temporary=out is None)
 
 
 __all__ = ["execute", "run", "write_plan"]

@@ -18,7 +18,7 @@ from weft.execute import machine
 from weft.execute.folder import FORMAT, Folder, opened
 from weft.experiment.experiment import Experiment
 from weft.progress import Observer, simulated
-from weft.scenario import Scenario, predict
+from weft.scenario import Scenario, faults_of, predict
 from weft.sweep import Run
 from weft.units import SIZE
 
@@ -77,18 +77,18 @@ def execute(
 
 
 def refuse_what_cannot_run(experiment: Experiment) -> None:
-    """Builds what differs between cells once, and compares memory, so that every fault shows before anything runs.
+    """Builds every cell once and compares memory, so that every fault shows before anything runs.
 
     Raises ExperimentError.
     """
+    from weft import _core
+
     available = machine.available_memory()
     faults = {}
     seen = set()
     for cell in experiment.cells():
         spec = experiment.spec(cell)
-        built = json.dumps(
-            {key: value for key, value in spec.items() if key not in ("queue", "congestion", "backend", "measure")}
-        )
+        built = json.dumps({key: value for key, value in spec.items() if key not in ("name", "measure")})
         if built in seen:
             continue
         seen.add(built)
@@ -102,9 +102,12 @@ def refuse_what_cannot_run(experiment: Experiment) -> None:
                 )
                 faults[message] = experiment.document.fault(("topology",), message, value=predicted.memory_bytes)
                 continue
-            Scenario(spec, experiment.document)
+            scenario = Scenario(spec, experiment.document)
+            BACKENDS[spec["backend"]["kind"]].check(spec, scenario)
         except ExperimentError as error:
             faults |= {str(fault): fault for fault in error.faults}
+        except _core.FaultError as error:
+            faults |= {str(fault): fault for fault in faults_of(error, experiment.document)}
     if faults:
         raise ExperimentError(faults.values())
 

@@ -187,7 +187,7 @@ class Checker:
             else:
                 value = default
             if value is not None:
-                spec[name] = _without_nulls(value)
+                spec[name] = _ordered(parameter.value, _without_nulls(value))
         return spec
 
     def _value(self, parameter: Parameter, value_type: ValueType, value: object, path: Path) -> Any:
@@ -238,6 +238,14 @@ def check(document: Document, cell: Mapping[str, Any]) -> tuple[Spec, bool, Iter
     checker = Checker(document)
     spec = checker.spec(cell)
     return spec, checker.is_complete, checker.faults.values()
+
+
+def _ordered(value_type: ValueType, value: Any) -> Any:
+    """A table with its keys in the order of their declaration."""
+    if value_type["type"] != "table":
+        return value
+    parameters = catalogue()[RECORD][value_type["record"]].parameters
+    return {name: _ordered(parameters[name].value, value[name]) for name in parameters if name in value}
 
 
 def _without_nulls(value: Any) -> Any:

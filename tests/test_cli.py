@@ -1,0 +1,247 @@
+"""The command line, as a person starts it: exit status, what is printed where, what is written."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SMALL = """\
+[topology]
+kind = "star"
+hosts = 4
+
+[[workload]]
+kind = "permutation"
+size = "20 kB"
+"""
+
+ENDLESS = """\
+[topology]
+kind = "star"
+hosts = 4
+
+[[workload]]
+kind = "permutation"
+
+[sweep]
+"backend.until" = ["1 ms", "5000 s"]
+"""
+
+
+def weft(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Runs weft in a process of its own."""
+    command = [sys.executable, "-m", "weft.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, env=environment())
+
+
+def environment() -> dict[str, str]:
+    """The environment with an absolute search path, since tests start weft elsewhere."""
+    path = os.pathsep.join(str(Path(place).resolve()) for place in sys.path if place)
+    return os.environ | {"PYTHONPATH": path, "COLUMNS": "200"}
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A folder with a small experiment."""
+    (tmp_path / "small.toml").write_text(SMALL)
+    return tmp_path
+
+
+def everything(folder: Path) -> list[str]:
+    """All files and folders below."""
+    return sorted(str(place.relative_to(folder)) for place in folder.rglob("*"))
+
+
+def test_a_run_leaves_the_folder_that_the_design_describes(small: Path) -> None:
+    done = weft("run", "small.toml", "--no-report", "--set", "sweep.repeats=2", cwd=small)
+    assert done.returncode == 0, done.stderr
+    out = small / "out" / "small"
+    assert (out / "experiment.toml").read_text() == SMALL
+    assert (out / "plan.parquet").is_file()
+    runs = list((out / "runs").iterdir())
+    assert len(runs) == 2
+    for run in runs:
+        assert {"flows.parquet", "links.parquet", "queues.parquet", "manifest.json"} <= {
+            file.name for file in run.iterdir()
+        }
+        manifest = json.loads((run / "manifest.json").read_text())
+        wanted = (
+            "experiment seed version commit backend machine tools wall_s cpu_s simulated_ns events packet_hops "
+            "peak_rss_bytes warnings fingerprint format"
+        )
+        assert set(wanted.split()) <= manifest.keys()
+        assert manifest["experiment"]["topology"]["hosts"] == 4
+    assert "goodput" in done.stdout
+    assert "results: out/small" in done.stdout
+
+
+def test_json_is_one_document_and_nothing_else(small: Path) -> None:
+    done = weft("run", "small.toml", "--no-report", "--json", cwd=small)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert (document["planned"], document["resumed"], len(document["cells"])) == (1, 0, 1)
+    assert document["cells"][0]["goodput"] > 0
+    for command in (("check", "small.toml"), ("show", "out/small"), ("list", "queue"), ("doctor",)):
+        json.loads(weft(*command, "--json", cwd=small).stdout)
+    json.loads(weft("schema", cwd=small).stdout)
+
+
+def test_a_second_run_does_only_what_is_lacking(small: Path) -> None:
+    first = json.loads(weft("run", "small.toml", "--no-report", "--json", "--set", "sweep.repeats=2", cwd=small).stdout)
+    runs = {place: place.stat().st_mtime_ns for place in (small / "out/small/runs").iterdir()}
+    more = json.loads(weft("run", "small.toml", "--no-report", "--json", "--set", "sweep.repeats=3", cwd=small).stdout)
+    assert (first["resumed"], more["resumed"], more["planned"]) == (0, 2, 3)
+    assert runs == {place: place.stat().st_mtime_ns for place in runs}
+
+
+def test_a_folder_of_another_experiment_is_refused_with_the_differing_keys(small: Path) -> None:
+    assert weft("run", "small.toml", "--no-report", "--out", "o", cwd=small).returncode == 0
+    before = everything(small)
+    other = weft("run", "small.toml", "--out", "o", "--set", "topology.hosts=5", cwd=small)
+    assert other.returncode == 2
+    assert other.stderr == (
+        "o: holds runs of another experiment; they differ in topology.hosts; "
+        "give another folder with --out, or delete this one\n"
+    )
+    assert everything(small) == before
+
+
+def test_a_folder_of_another_version_is_refused(small: Path) -> None:
+    assert weft("run", "small.toml", "--no-report", "--out", "o", cwd=small).returncode == 0
+    file = small / "o/manifest.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"version": "0.0.0"}))
+    done = weft("run", "small.toml", "--out", "o", cwd=small)
+    assert done.returncode == 2
+    assert done.stderr.startswith("o: was written by weft 0.0.0; this is weft ")
+    assert "give another folder with --out, or delete this one" in done.stderr
+
+
+def test_a_folder_that_weft_did_not_write_is_left_alone(small: Path) -> None:
+    done = weft("run", "small.toml", "--out", ".", cwd=small)
+    assert done.returncode == 2
+    assert done.stderr == ".: is not empty, and weft run did not write it; give another folder with --out\n"
+    assert everything(small) == ["small.toml"]
+
+
+def test_an_output_that_cannot_be_written_is_refused(small: Path) -> None:
+    (small / "file").write_text("")
+    for out in ("file", "file/below", "/proc/weft"):
+        done = weft("run", "small.toml", "--out", out, cwd=small)
+        assert done.returncode == 2, out
+        assert done.stderr.startswith(f"{out}: ")
+        assert done.stderr.count("\n") == 1
+    assert everything(small) == ["file", "small.toml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["run", "small.toml", "--set", "topology.hosts=two"],
+            '--set: topology.hosts: "two" is text; expected a whole number',
+        ),
+        (["run", "small.toml", "--backend", "flow"], '--set: backend.kind: unknown "flow"; known: packet'),
+        (["run", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
+        (
+            ["check", "small.toml", "--set", "workload[0].size=1"],
+            '--set: workload[0].size: 1 has no unit; a size looks like "64 KiB"',
+        ),
+        (["run", "."], ".: is a folder without quick.toml or study.toml; name a file in it (there are: small.toml)"),
+        (["list", "quue"], 'unknown room "quue"; did you mean "queue"?'),
+        (["show", "."], ".: no finished run in it; give the folder that weft run wrote"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_status_2_and_nothing_is_written(
+    small: Path, arguments: list[str], said: str
+) -> None:
+    done = weft(*arguments, cwd=small)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == said + "\n"
+    assert everything(small) == ["small.toml"]
+
+
+def test_faults_are_data_with_json(small: Path) -> None:
+    done = weft("check", "small.toml", "--json", "--set", "congestion.kind=dctpc", cwd=small)
+    assert done.returncode == 2
+    (fault,) = json.loads(done.stdout)["faults"]
+    assert (fault["key"], fault["value"], fault["nearest"]) == ("congestion.kind", "dctpc", "dctcp")
+
+
+def test_check_prints_a_file_that_can_be_run(small: Path) -> None:
+    done = weft("check", "small.toml", cwd=small)
+    assert done.returncode == 0, done.stderr
+    assert "# 1 cell x 1 repeat = 1 run" in done.stdout
+    (small / "again.toml").write_text(done.stdout)
+    assert weft("check", "again.toml", cwd=small).stdout == done.stdout
+
+
+def test_a_folder_runs_its_quick_file(small: Path) -> None:
+    study = small / "study"
+    study.mkdir()
+    (study / "quick.toml").write_text(SMALL)
+    (study / "full.toml").write_text(SMALL)
+    assert weft("run", "study", "--no-report", cwd=small).returncode == 0
+    assert (small / "out/study/runs").is_dir()
+    (study / "study.toml").write_text('files = ["quick.toml", "full.toml"]\n')
+    done = weft("run", "study", "--no-report", "--json", "--out", "both", cwd=small)
+    assert len(json.loads(done.stdout)["experiments"]) == 2
+    assert sorted(place.name for place in (small / "both").iterdir()) == ["full", "quick"]
+
+
+def test_a_run_at_its_limit_is_whole_and_status_1(small: Path) -> None:
+    done = weft("run", "small.toml", "--no-report", "--out", "o", "--set", "backend.limit=3 us", cwd=small)
+    assert done.returncode == 1
+    assert "did not finish" in done.stderr
+    assert "warning: " in done.stderr
+    shown = weft("show", "o", cwd=small)
+    assert shown.returncode == 0
+    assert "4 flows did not finish" in shown.stdout
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interruption_keeps_what_is_finished(tmp_path: Path, number: int, status: int) -> None:
+    (tmp_path / "endless.toml").write_text(ENDLESS)
+    command = [sys.executable, "-m", "weft.cli", "run", "endless.toml", "--no-report", "--out", "o"]
+    process = subprocess.Popen(command, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True)
+    runs = tmp_path / "o" / "runs"
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        names = [place.name for place in runs.glob("*")]
+        if len(names) == 2 and any(name.startswith(".") for name in names):
+            break
+        time.sleep(0.02)
+    time.sleep(0.3)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert process.returncode == status, said
+    assert "stopped by" in said
+    assert "in run 2 of 2 at" in said
+    assert "1 finished run is kept in o" in said
+    (kept,) = runs.iterdir()
+    assert (kept / "manifest.json").is_file()
+    again = weft("show", "o", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+
+
+def test_the_path_of_a_simulation_loads_no_data_stack(small: Path) -> None:
+    code = (
+        "import sys, pathlib, weft\n"
+        "from weft.execute import execute\n"
+        "from weft.progress import Lines\n"
+        "execute(weft.load('small.toml'), pathlib.Path('o'), Lines())\n"
+        "heavy = {'polars', 'altair', 'scipy', 'numpy', 'pandas'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=small, env=environment())
+
+
+def test_help_names_every_command(tmp_path: Path) -> None:
+    said = weft("--help", cwd=tmp_path).stdout
+    for command in ("run", "check", "list", "show", "report", "schema", "doctor"):
+        assert f" {command} " in said
+    assert weft("--version", cwd=tmp_path).stdout.startswith("weft ")
