@@ -1,6 +1,20 @@
 """The compiled core of weft: documents cross as JSON, tables as Parquet files."""
 
 from os import PathLike
+from typing import Any, final
+
+__all__ = [
+    "FaultError",
+    "PacketSimulation",
+    "Scenario",
+    "TomlError",
+    "commit",
+    "kinds",
+    "parse_toml",
+    "peak_rss_bytes",
+    "predict",
+    "version",
+]
 
 class FaultError(ValueError):
     """Faults of an experiment: args[0] is a JSON list of {key, message}."""
@@ -15,37 +29,57 @@ def version() -> str:
     """Version of the package."""
 
 def commit() -> str:
-    """Git commit that was built, or `unknown`."""
+    """Git commit that was built, `-modified` behind it if the sources differed from it, or `unknown`."""
 
 def peak_rss_bytes() -> int | None:
     """Largest resident memory of this process so far, bytes; None where the system does not tell."""
 
 def parse_toml(text: str) -> str:
-    """TOML as JSON {"value": ..., "lines": {"topology.k": 12, ...}}; raises TomlError."""
+    """TOML as JSON {"value": ..., "lines": {"topology.k": 12, "workload[0].size": 20}}, tables in the order of the file.
+
+    Raises TomlError for a syntax error, a duplicate key, a date, or a number that JSON cannot hold (nan, inf).
+    """
 
 def predict(spec_json: str) -> str:
     """JSON {hosts, switches, links, flows, memory_bytes} of a spec that is not built; raises FaultError."""
 
+@final
 class Scenario:
     """Network, routes and flows: the same for every backend."""
 
-    def __new__(cls, spec_json: str) -> Scenario: ...
+    def __new__(cls, spec_json: str) -> Scenario:
+        """From a spec, JSON in base units; raises FaultError."""
+
     def summary(self) -> str:
         """JSON {hosts, switches, links, flows, seed}."""
-    def nodes(self) -> dict[str, list[object]]:
-        """Columns name, kind, level, pod, address."""
-    def links(self) -> dict[str, list[object]]:
-        """Columns name, src, dst, rate_bps, delay_ps, is_up."""
-    def flows(self) -> dict[str, list[object]]:
-        """Columns workload, src, dst, size_bytes, start_ps, src_port, dst_port, ideal_fct_ps, path."""
 
+    def nodes(self) -> dict[str, list[Any]]:
+        """Columns name, kind, level, pod, address; hosts first."""
+
+    def links(self) -> dict[str, list[Any]]:
+        """Columns name, src, dst, rate_bps, delay_ps, is_up of all directed links."""
+
+    def flows(self) -> dict[str, list[Any]]:
+        """Columns workload, src, dst, size_bytes, start_ps, src_port, dst_port, ideal_fct_ps, path.
+
+        `path` is a list of link numbers, or None where packets of one flow take several ways.
+        """
+
+@final
 class PacketSimulation:
-    """One run of the packet-level simulator."""
+    """One run of the packet-level simulator: advance() until it is finished, then finish(), then write()."""
 
-    def __new__(cls, scenario: Scenario, spec_json: str, directory: str | PathLike[str]) -> PacketSimulation: ...
+    def __new__(cls, scenario: Scenario, spec_json: str, directory: str | PathLike[str]) -> PacketSimulation:
+        """The idle network; tables will be written into `directory`, which exists. Raises FaultError."""
+
     def advance(self, seconds: float) -> str:
-        """JSON {now_ps, end_ps, events, packet_hops, flows_done, flows_total, finished} after a slice of wall time."""
+        """JSON {now_ps, end_ps, events, packet_hops, flows_done, flows_total, finished} after a slice of wall time.
+
+        Samples are written as they come. Raises OSError if they cannot be.
+        """
+
     def finish(self) -> str:
-        """End the run and return its summary as JSON."""
+        """End the run: check conservation, compute the tables; the summary as JSON."""
+
     def write(self) -> None:
-        """Write all tables into the directory; raises OSError."""
+        """Write flows, links, queues, paths, nodes and what is left of the samples. Raises OSError."""

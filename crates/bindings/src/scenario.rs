@@ -17,7 +17,8 @@ pub(crate) fn predict(spec_json: &str) -> PyResult<String> {
     let spec = spec(spec_json)?;
     let net = weft_net::scenario::predict(&spec).map_err(|faults| fault_error(&faults))?;
     let mut out = serde_json::to_value(net).expect("plain data");
-    out["memory_bytes"] = json!(net.memory_bytes + weft_packetsim::memory_bytes(net.links, net.flows));
+    out["memory_bytes"] =
+        json!(net.memory_bytes + weft_packetsim::memory_bytes(net.links, net.flows));
     to_json(&out)
 }
 
@@ -34,7 +35,9 @@ impl Scenario {
     fn new(py: Python<'_>, spec_json: &str) -> PyResult<Self> {
         let spec = spec(spec_json)?;
         let built = py.detach(|| weft_net::scenario::Scenario::build(&spec));
-        Ok(Self { inner: Arc::new(built.map_err(|faults| fault_error(&faults))?) })
+        Ok(Self {
+            inner: Arc::new(built.map_err(|faults| fault_error(&faults))?),
+        })
     }
 
     /// JSON {hosts, switches, links, flows, seed}.
@@ -53,13 +56,25 @@ impl Scenario {
     fn nodes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let nodes = &self.inner.network.nodes;
         let columns = PyDict::new(py);
-        columns.set_item("name", nodes.iter().map(|n| n.name.as_str()).collect::<Vec<_>>())?;
-        let kind = |i: usize| if i < self.inner.network.hosts { "host" } else { "switch" };
+        columns.set_item(
+            "name",
+            nodes.iter().map(|n| n.name.as_str()).collect::<Vec<_>>(),
+        )?;
+        let kind = |i: usize| {
+            if i < self.inner.network.hosts {
+                "host"
+            } else {
+                "switch"
+            }
+        };
         columns.set_item("kind", (0..nodes.len()).map(kind).collect::<Vec<_>>())?;
         columns.set_item("level", nodes.iter().map(|n| n.level).collect::<Vec<_>>())?;
         columns.set_item("pod", nodes.iter().map(|n| n.pod).collect::<Vec<_>>())?;
         let address = |a: [u8; 4]| a.map(|byte| byte.to_string()).join(".");
-        columns.set_item("address", nodes.iter().map(|n| address(n.address)).collect::<Vec<_>>())?;
+        columns.set_item(
+            "address",
+            nodes.iter().map(|n| address(n.address)).collect::<Vec<_>>(),
+        )?;
         Ok(columns)
     }
 
@@ -73,8 +88,14 @@ impl Scenario {
         let node = |n: weft_net::ids::NodeId| network.nodes[n.index()].name.as_str();
         columns.set_item("src", links.iter().map(|l| node(l.src)).collect::<Vec<_>>())?;
         columns.set_item("dst", links.iter().map(|l| node(l.dst)).collect::<Vec<_>>())?;
-        columns.set_item("rate_bps", links.iter().map(|l| l.rate.0).collect::<Vec<_>>())?;
-        columns.set_item("delay_ps", links.iter().map(|l| l.delay.0).collect::<Vec<_>>())?;
+        columns.set_item(
+            "rate_bps",
+            links.iter().map(|l| l.rate.0).collect::<Vec<_>>(),
+        )?;
+        columns.set_item(
+            "delay_ps",
+            links.iter().map(|l| l.delay.0).collect::<Vec<_>>(),
+        )?;
         columns.set_item("is_up", links.iter().map(|l| l.is_up).collect::<Vec<_>>())?;
         Ok(columns)
     }
@@ -88,16 +109,41 @@ impl Scenario {
         let columns = PyDict::new(py);
         let node = |n: weft_net::ids::NodeId| scenario.network.nodes[n.index()].name.as_str();
         let workload = |w: u32| scenario.workloads[w as usize].name.as_str();
-        columns.set_item("workload", flows.iter().map(|f| workload(f.workload)).collect::<Vec<_>>())?;
+        columns.set_item(
+            "workload",
+            flows
+                .iter()
+                .map(|f| workload(f.workload))
+                .collect::<Vec<_>>(),
+        )?;
         columns.set_item("src", flows.iter().map(|f| node(f.src)).collect::<Vec<_>>())?;
         columns.set_item("dst", flows.iter().map(|f| node(f.dst)).collect::<Vec<_>>())?;
-        columns.set_item("size_bytes", flows.iter().map(|f| f.size).collect::<Vec<_>>())?;
-        columns.set_item("start_ps", flows.iter().map(|f| f.start.0).collect::<Vec<_>>())?;
-        columns.set_item("src_port", flows.iter().map(|f| f.src_port).collect::<Vec<_>>())?;
-        columns.set_item("dst_port", flows.iter().map(|f| f.dst_port).collect::<Vec<_>>())?;
+        columns.set_item(
+            "size_bytes",
+            flows.iter().map(|f| f.size).collect::<Vec<_>>(),
+        )?;
+        columns.set_item(
+            "start_ps",
+            flows.iter().map(|f| f.start.0).collect::<Vec<_>>(),
+        )?;
+        columns.set_item(
+            "src_port",
+            flows.iter().map(|f| f.src_port).collect::<Vec<_>>(),
+        )?;
+        columns.set_item(
+            "dst_port",
+            flows.iter().map(|f| f.dst_port).collect::<Vec<_>>(),
+        )?;
         let ideal = |i: usize| scenario.ideal_fct(FlowId::from(i)).map(|t| t.0);
-        columns.set_item("ideal_fct_ps", (0..flows.len()).map(ideal).collect::<Vec<_>>())?;
-        let path = |i: usize| scenario.flow_path(FlowId::from(i)).map(|p| p.iter().map(|l| l.0).collect::<Vec<_>>());
+        columns.set_item(
+            "ideal_fct_ps",
+            (0..flows.len()).map(ideal).collect::<Vec<_>>(),
+        )?;
+        let path = |i: usize| {
+            scenario
+                .flow_path(FlowId::from(i))
+                .map(|p| p.iter().map(|l| l.0).collect::<Vec<_>>())
+        };
         columns.set_item("path", (0..flows.len()).map(path).collect::<Vec<_>>())?;
         Ok(columns)
     }

@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use weft_net::results::Table;
 use weft_packetsim::Simulation;
@@ -20,41 +20,65 @@ const EVENTS: u64 = 100_000;
 /// Rows of samples that make a row group.
 const SAMPLE_ROWS: usize = 250_000;
 
+/// What may be called next.
+enum Stage {
+    /// `advance`, or `finish`.
+    Running,
+    /// `write`: these tables wait.
+    Finished(Vec<Table>),
+    /// Nothing.
+    Written,
+}
+
 /// One run of the packet-level simulator.
 #[pyclass]
 pub(crate) struct PacketSimulation {
     simulation: Simulation,
     directory: PathBuf,
     samples: Option<TableWriter>,
-    tables: Vec<Table>,
-}
-
-fn os_error(error: WriteError) -> PyErr {
-    PyOSError::new_err((error.code, error.message, error.path))
+    stage: Stage,
 }
 
 #[pymethods]
 impl PacketSimulation {
     /// The idle network of `scenario`; tables will be written into `directory`, which exists. Raises `FaultError`.
     #[new]
-    fn new(scenario: &Scenario, spec_json: &str, directory: PathBuf) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        spec_json: &str,
+        directory: PathBuf,
+    ) -> PyResult<Self> {
         let spec = spec(spec_json)?;
-        let simulation =
-            Simulation::new(scenario.inner.clone(), &spec).map_err(|faults| fault_error(&faults))?;
-        Ok(Self { simulation, directory, samples: None, tables: Vec::new() })
+        let scenario = scenario.inner.clone();
+        let simulation = py
+            .detach(|| Simulation::new(scenario, &spec))
+            .map_err(|faults| fault_error(&faults))?;
+        Ok(Self {
+            simulation,
+            directory,
+            samples: None,
+            stage: Stage::Running,
+        })
     }
 
     /// Simulates for about `seconds` of wall time, or until the run is over: JSON {now_ps, end_ps, events, packet_hops,
-    /// flows_done, flows_total, finished}. Samples are written as they come.
+    /// flows_done, flows_total, finished}. Samples are written as they come. Raises OSError if they cannot be.
     fn advance(&mut self, py: Python<'_>, seconds: f64) -> PyResult<String> {
-        let until = Instant::now() + Duration::from_secs_f64(seconds);
+        if !matches!(self.stage, Stage::Running) {
+            return Err(PyRuntimeError::new_err("advance() after finish()"));
+        }
+        let slice = Duration::try_from_secs_f64(seconds).map_err(|_| {
+            PyValueError::new_err(format!("seconds = {seconds} is no length of time"))
+        })?;
+        let started = Instant::now();
         let progress = py.detach(|| {
             loop {
                 let progress = self.simulation.advance(EVENTS);
                 if self.simulation.sample_rows() >= SAMPLE_ROWS {
                     self.write_samples()?;
                 }
-                if progress.finished || Instant::now() >= until {
+                if progress.finished || started.elapsed() >= slice {
                     return Ok(progress);
                 }
             }
@@ -64,25 +88,30 @@ impl PacketSimulation {
 
     /// Ends the run: checks conservation, computes the tables, returns the summary as JSON.
     fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
+        if !matches!(self.stage, Stage::Running) {
+            return Err(PyRuntimeError::new_err("finish() a second time"));
+        }
         let outcome = py.detach(|| self.simulation.finish());
-        self.tables = outcome.tables;
+        self.stage = Stage::Finished(outcome.tables);
         to_json(&outcome.summary)
     }
 
     /// Writes flows, links, queues, paths, nodes and what is left of the samples. Raises OSError.
     fn write(&mut self, py: Python<'_>) -> PyResult<()> {
-        if self.tables.is_empty() {
-            return Err(PyRuntimeError::new_err("finish() comes before write()"));
-        }
+        let Stage::Finished(tables) = std::mem::replace(&mut self.stage, Stage::Written) else {
+            return Err(PyRuntimeError::new_err(
+                "write() comes once, after finish()",
+            ));
+        };
         py.detach(|| {
             self.write_samples()?;
             if let Some(samples) = self.samples.take() {
                 samples.close()?;
             }
-            for table in self.tables.drain(..) {
-                write_table(&self.directory, &table)?;
-            }
-            Ok(())
+            // One after another, so that what is written needs no memory any more.
+            tables
+                .into_iter()
+                .try_for_each(|table| write_table(&self.directory, &table))
         })
         .map_err(os_error)
     }
@@ -90,16 +119,39 @@ impl PacketSimulation {
 
 impl PacketSimulation {
     fn write_samples(&mut self) -> Result<(), WriteError> {
-        let Some(chunk) = self.simulation.samples() else { return Ok(()) };
-        if self.samples.is_none() {
-            self.samples = Some(TableWriter::create(&self.directory.join("samples.parquet"), &chunk)?);
-        }
-        self.samples.as_mut().expect("just made").append(&chunk)
+        let Some(chunk) = self.simulation.samples() else {
+            return Ok(());
+        };
+        let writer = match &mut self.samples {
+            Some(writer) => writer,
+            none => none.insert(TableWriter::create(
+                &self.directory.join("samples.parquet"),
+                &chunk,
+            )?),
+        };
+        writer.append(&chunk)
     }
 }
 
 fn write_table(directory: &Path, table: &Table) -> Result<(), WriteError> {
-    let mut writer = TableWriter::create(&directory.join(format!("{}.parquet", table.name)), table)?;
+    let mut writer =
+        TableWriter::create(&directory.join(format!("{}.parquet", table.name)), table)?;
     writer.append(table)?;
     writer.close()
+}
+
+/// As Python's own file functions raise it: error number, text, path.
+fn os_error(failed: WriteError) -> PyErr {
+    let text = failed.error.to_string();
+    match failed.error.raw_os_error() {
+        Some(number) => {
+            let text = text
+                .split(" (os error")
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            PyOSError::new_err((number, text, failed.path.into_os_string()))
+        }
+        None => PyOSError::new_err(format!("{}: {text}", failed.path.display())),
+    }
 }
