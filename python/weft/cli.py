@@ -124,7 +124,8 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
         runs = experiment.sweep.size * experiment.sweep.repeats
         if not as_json:
             print(experiment.toml)
-            print(f"# {experiment.sweep.size} cells x {experiment.sweep.repeats} repeats = {runs} runs")
+            cells, repeats = _count(experiment.sweep.size, "cell"), _count(experiment.sweep.repeats, "repeat")
+            print(f"# {cells} x {repeats} = {_count(runs, 'run')}")
             print(
                 f"# largest cell: {largest.hosts} hosts, {largest.switches} switches, {largest.links} directed links, "
                 f"{largest.flows} flows, about {largest.memory_bytes / 1e6:.3g} MB"
@@ -364,6 +365,10 @@ def experiment_files(place: Path) -> list[Path]:
         message = f"is a folder without quick.toml or study.toml; name a file in it (there are: {inside})"
         raise ExperimentError([Fault(str(place), None, "", message)])
     return [quick]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")
 
 
 def _loaded(file: Path, settings: list[str]) -> "Experiment":

@@ -10,7 +10,7 @@ FRAGMENTS = [
     "[sweep]\n", "[[workload]]\n", "[[report]]\n", "[queue]\n", 'kind = "red"\n', "repeats = 3\n",
     "k = 99999999999999999999\n",
     "= ", "[", "]", "{", "}", '"', "'", '"""', "\\u0000", "nan", "inf", "-0", "1e999", "1979-05-27T07:32:00Z", "0x",
-    "true",     '"10 us"', '"1e40 s"', '"-1 Gbps"', '"" = 1\n', "a.b.c = {}\n", "[topology.link]\n",
+    "true", '"10 us"', '"1e40 s"', '"-1 Gbps"', '"" = 1\n', "a.b.c = {}\n", "[topology.link]\n",
     "size = { kind = 3 }\n", "é", "\x00",
     "[[topology]]\n", "workload = 3\n", '"workload[9].size" = [1]\n', '"topology" = [{}, 3, []]\n',
     "sweep = 1\n", "link = []\n",
