@@ -519,7 +519,8 @@ impl Sender {
                 .map(|k| k.1)
                 .max()
                 .unwrap_or(start);
-            for seq in from.max(start)..end.min(self.board.nxt) {
+            // An ACK that was overtaken may report segments that are acknowledged by now.
+            for seq in from.max(start).max(self.board.una)..end.min(self.board.nxt) {
                 let high_sacked = self.board.high_sacked;
                 if let Some(segment) = self.board.sack(seq) {
                     delivered += 1;
