@@ -114,6 +114,7 @@ def run(
 def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
     """Validate an experiment, print it with all defaults, predict its size and memory; run nothing."""
     from weft.execute.local import refuse_what_cannot_run
+    from weft.progress import quantity
 
     documents = []
     for each in experiment_files(file):
@@ -128,7 +129,7 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
             print(f"# {cells} x {repeats} = {_count(runs, 'run')}")
             print(
                 f"# largest cell: {largest.hosts} hosts, {largest.switches} switches, {largest.links} directed links, "
-                f"{largest.flows} flows, about {largest.memory_bytes / 1e6:.3g} MB"
+                f"{largest.flows} flows, about {quantity(largest.memory_bytes)}B of memory"
             )
         prediction = {name: getattr(largest, name) for name in type(largest).__dataclass_fields__}
         documents.append(

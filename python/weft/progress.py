@@ -114,8 +114,7 @@ class Pace:
             f"{simulated(progress.now_ps)} simulated",
             f"{progress.flows_done}/{progress.flows_total} flows done",
         ]
-        left = self.seconds_left
-        return ", ".join([*parts, f"{duration(left)} left"] if left is not None else parts)
+        return ", ".join(parts)
 
 
 class Lines:
@@ -141,7 +140,9 @@ class Lines:
         """See Observer."""
         self._pace.progress = progress
         if time.monotonic() - self._said >= self._every:
-            self._say(f"run {self._pace.done + 1} of {self._pace.runs}: {self._pace.line()}")
+            left = self._pace.seconds_left
+            ending = f", {duration(left)} left" if left is not None else ""
+            self._say(f"run {self._pace.done + 1} of {self._pace.runs}: {self._pace.line()}{ending}")
 
     def end(self, run: Run, outcome: str) -> None:
         """See Observer."""
@@ -161,26 +162,25 @@ class Bar:
     """A bar with a line below it, on a terminal."""
 
     def __init__(self) -> None:
-        from rich.console import Console
+        from rich.console import Console, Group
+        from rich.live import Live
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
         from rich.progress import Progress as RichProgress
+        from rich.text import Text
 
         self._pace = Pace()
         self._bar = RichProgress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[line]}"),
-            console=Console(stderr=True),
-            transient=True,
+            TextColumn("runs"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}")
         )
+        self._line = Text(no_wrap=True, overflow="ellipsis")
+        self._live = Live(Group(self._bar, self._line), console=Console(stderr=True), transient=True)
         self._task: Any = None
 
     def plan(self, runs: int, finished: int) -> None:
         """See Observer."""
         self._pace.plan(runs, finished)
-        self._task = self._bar.add_task("runs", total=runs, completed=finished, line="")
-        self._bar.start()
+        self._task = self._bar.add_task("runs", total=runs, completed=finished, left="")
+        self._live.start()
 
     def begin(self, run: Run) -> None:
         """See Observer."""
@@ -189,18 +189,21 @@ class Bar:
     def advance(self, progress: Progress) -> None:
         """See Observer."""
         self._pace.progress = progress
-        self._bar.update(self._task, line=self._pace.line())
+        left = self._pace.seconds_left
+        done = self._pace.done + self._pace.share_of_run
+        self._bar.update(self._task, completed=done, left=f"{duration(left)} left" if left is not None else "")
+        self._line.plain = self._pace.line()
 
     def end(self, run: Run, outcome: str) -> None:
         """See Observer."""
         self._pace.end()
         self._bar.update(self._task, completed=self._pace.done)
         if outcome:
-            self._bar.console.print(f"run {run.name}: {outcome}", style="yellow", highlight=False)
+            self._live.console.print(f"run {run.name}: {outcome}", style="yellow", highlight=False)
 
     def close(self) -> None:
         """See Observer."""
-        self._bar.stop()
+        self._live.stop()
 
 
 def observer() -> Observer:

@@ -19,13 +19,14 @@ SHOWN = ("goodput", "fct", "slowdown")
 
 
 def cells_table(results: "Results", metrics: tuple[str, ...] = SHOWN) -> "Table":
-    """One row per cell: mean and 95 % interval of each metric over the repeats."""
+    """One row per cell: mean and 95 % interval of each metric over the repeats; not of metrics without a value."""
     from rich.table import Table
 
     from weft.metric import METRICS
 
     frame = results.table(metrics)
     keys = results.swept
+    metrics = tuple(metric for metric in metrics if frame[metric].null_count() < frame.height)
     table = Table(title="mean [95 % interval over repeats]", title_justify="left", title_style="")
     for key in [*keys, "runs"]:
         table.add_column(key, justify="right" if key == "runs" else "left")
@@ -107,14 +108,14 @@ def findings_table(findings: list["Finding"]) -> "Table":
 def with_unit(value: float, unit: str) -> str:
     """A number of a metric to three digits.
 
-    >>> with_unit(9.41e9, "bps"), with_unit(1.5e6, "ns"), with_unit(1.25, "")
-    ('9.41 Gbps', '1.5 ms', '1.25')
+    >>> with_unit(9.41e9, "bps"), with_unit(1.5e6, "ns"), with_unit(1.25, ""), with_unit(1786, "")
+    ('9.41 Gbps', '1.5 ms', '1.25', '1786')
     """
     if unit == "bps":
         return f"{quantity(value)}bps" if value >= 1000 else f"{value:.3g} bps"
     if unit == "ns":
         return simulated(round(value * 1000))
-    return f"{value:.3g} {unit}".rstrip()
+    return f"{value:.3g} {unit}".rstrip() if abs(value) < 1000 else f"{value:.0f} {unit}".rstrip()
 
 
 def _interval(row: Mapping[str, Any], metric: str, unit: str) -> str:

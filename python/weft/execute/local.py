@@ -17,10 +17,9 @@ from weft.errors import ExperimentError, Interrupted
 from weft.execute import machine
 from weft.execute.folder import FORMAT, Folder, opened
 from weft.experiment.experiment import Experiment
-from weft.progress import Observer, simulated
+from weft.progress import Observer, quantity, simulated
 from weft.scenario import Scenario, faults_of, predict
 from weft.sweep import Run
-from weft.units import SIZE
 
 STATUS_NAMES = {130: "Ctrl-C", 143: "SIGTERM"}
 
@@ -97,7 +96,7 @@ def refuse_what_cannot_run(experiment: Experiment) -> None:
             if available is not None and predicted.memory_bytes > available:
                 message = (
                     f"{predicted.hosts} hosts and {predicted.flows} flows need about "
-                    f"{_gigabytes(predicted.memory_bytes)} of memory; {_gigabytes(available)} are available; "
+                    f"{quantity(predicted.memory_bytes)}B of memory; {quantity(available)}B are available; "
                     "make the topology smaller, or use a larger machine"
                 )
                 faults[message] = experiment.document.fault(("topology",), message, value=predicted.memory_bytes)
@@ -200,7 +199,3 @@ def _refuse_to_go_on(stop: Callable[[], int | None], outcome: Outcome, finished:
         "command goes on from there",
         status,
     )
-
-
-def _gigabytes(size: int) -> str:
-    return f"{size / 1e9:.3g} GB" if size >= 10**9 else SIZE.format(size // 10**6 * 10**6)
