@@ -23,7 +23,10 @@ struct Slot {
     fill: u32,
 }
 
-const EMPTY: Slot = Slot { head: NONE, fill: CHUNK as u32 };
+const EMPTY: Slot = Slot {
+    head: NONE,
+    fill: CHUNK as u32,
+};
 
 /// One level of the wheel.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -34,7 +37,10 @@ struct Level {
 
 impl Level {
     fn new() -> Self {
-        Self { slots: vec![EMPTY; SLOTS], occupied: vec![0; SLOTS / 64] }
+        Self {
+            slots: vec![EMPTY; SLOTS],
+            occupied: vec![0; SLOTS / 64],
+        }
     }
 
     /// The first occupied slot at or after `from`.
@@ -110,7 +116,11 @@ impl Calendar {
         debug_assert!(window >= self.current, "time never decreases");
         self.len += 1;
         let apart = window ^ self.current;
-        let level = if apart < SLOTS as u64 { 0 } else { ((63 - apart.leading_zeros()) / BITS) as usize };
+        let level = if apart < SLOTS as u64 {
+            0
+        } else {
+            ((63 - apart.leading_zeros()) / BITS) as usize
+        };
         let at = (window >> (BITS * level as u32)) as usize & (SLOTS - 1);
         let slot = &mut self.levels[level].slots[at];
         if slot.fill as usize == CHUNK {
@@ -126,13 +136,19 @@ impl Calendar {
     fn add_chunk(&mut self, level: usize, at: usize) {
         let chunk = self.free.pop().unwrap_or_else(|| {
             let chunk = self.next.len() as u32;
-            self.arena.resize(self.arena.len() + CHUNK, Packet::local(Kind::Start, 0, 0, 0));
+            self.arena.resize(
+                self.arena.len() + CHUNK,
+                Packet::local(Kind::Start, 0, 0, 0),
+            );
             self.next.push(NONE);
             chunk
         });
         let slot = &mut self.levels[level].slots[at];
         self.next[chunk as usize] = slot.head;
-        *slot = Slot { head: chunk, fill: 0 };
+        *slot = Slot {
+            head: chunk,
+            fill: 0,
+        };
         self.levels[level].occupied[at / 64] |= 1 << (at % 64);
     }
 
@@ -156,9 +172,15 @@ impl Calendar {
             let shift = BITS * level as u32;
             let from = (self.current >> shift) as usize & (SLOTS - 1);
             // The slot of the current position itself has already been moved down.
-            let Some(slot) = self.levels[level].next_occupied(from) else { continue };
+            let Some(slot) = self.levels[level].next_occupied(from) else {
+                continue;
+            };
             let above = shift + BITS;
-            let base = if above >= 64 { 0 } else { self.current >> above << above };
+            let base = if above >= 64 {
+                0
+            } else {
+                self.current >> above << above
+            };
             self.current = base | (slot as u64) << shift;
             let mut pieces = Vec::new();
             self.take(level, slot, &mut pieces);
@@ -205,7 +227,11 @@ impl Calendar {
 
     /// Everything that lies in the calendar, in no order that means anything.
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
-        let lists = self.levels.iter().flat_map(|level| &level.slots).filter(|slot| slot.head != NONE);
+        let lists = self
+            .levels
+            .iter()
+            .flat_map(|level| &level.slots)
+            .filter(|slot| slot.head != NONE);
         lists.flat_map(move |slot| {
             let mut next = Some((slot.head, slot.fill));
             std::iter::from_fn(move || {
@@ -226,7 +252,11 @@ mod tests {
         let window = calendar.next_window()?;
         let mut pieces = Vec::new();
         calendar.open(window, &mut pieces);
-        let mut times: Vec<u64> = pieces.iter().flat_map(|p| p.places()).map(|at| calendar.packet(at).time).collect();
+        let mut times: Vec<u64> = pieces
+            .iter()
+            .flat_map(|p| p.places())
+            .map(|at| calendar.packet(at).time)
+            .collect();
         calendar.release(&mut pieces);
         assert!(times.iter().all(|t| t >> 10 == window));
         times.sort_unstable();
@@ -268,7 +298,12 @@ mod tests {
                 if seen < 5_000 {
                     for _ in 0..1 + random.below(2) {
                         let bits = 1 + random.below(40);
-                        calendar.push(Packet::local(Kind::Start, 0, 0, time + 1_024 + random.below(1 << bits)));
+                        calendar.push(Packet::local(
+                            Kind::Start,
+                            0,
+                            0,
+                            time + 1_024 + random.below(1 << bits),
+                        ));
                     }
                 }
             }

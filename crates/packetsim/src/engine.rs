@@ -129,7 +129,9 @@ impl Simulation {
             && let Some(&(start, flow)) = self.starts.get(self.next_start)
         {
             let node = Hosts::opener(&self.scenario, FlowId(flow));
-            self.wire.calendar.push(Packet::local(Kind::Start, node.0, flow, start));
+            self.wire
+                .calendar
+                .push(Packet::local(Kind::Start, node.0, flow, start));
             self.next_start += 1;
             self.fed_until = start;
         }
@@ -169,7 +171,14 @@ impl Simulation {
             let window = window.expect("a window begins before the boundary");
             let is_cut = self.open(window, boundary);
             let begin = window * self.wire.calendar.width();
-            let Self { window, wire, hosts, scenario, config, .. } = self;
+            let Self {
+                window,
+                wire,
+                hosts,
+                scenario,
+                config,
+                ..
+            } = self;
             let handled = window.handle(begin, wire, hosts, scenario, config);
             self.events += handled.events;
             self.now = self.now.max(handled.last);

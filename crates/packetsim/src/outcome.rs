@@ -81,10 +81,19 @@ fn check_conservation(simulation: &Simulation, found: &InFlight) {
     for link in 0..wire.ports.len() {
         let (port, class) = (wire.ports.port(link as u32), wire.ports.class(link as u32));
         let name = || simulation.scenario.network.link_name(LinkId::from(link));
-        let lost = wire.wear.get(link).and_then(Option::as_ref).map_or(0, |w| w.lost);
+        let lost = wire
+            .wear
+            .get(link)
+            .and_then(Option::as_ref)
+            .map_or(0, |w| w.lost);
         // A packet that the wire loses is counted when it joins the queue: it has no arrival.
         let ahead = port.packets - lost - found.queued[link].0 - found.flying[link];
-        assert_eq!(ahead as u32, wire.arrived[link], "link {}: packets accepted - lost - in flight, and arrived", name());
+        assert_eq!(
+            ahead as u32,
+            wire.arrived[link],
+            "link {}: packets accepted - lost - in flight, and arrived",
+            name()
+        );
         let busy = u128::from(wire.ports.busy_before(link as u32, u64::MAX));
         let least = u128::from(port.bytes) * 8_000_000_000_000 / u128::from(class.rate);
         assert!(
@@ -449,7 +458,10 @@ fn queues(simulation: &Simulation) -> Table {
         ("link", Column::Word(codes, names)),
         ("priority", integer(&|_| 0)),
         ("enqueued_packets", integer(&|i| port(i).packets)),
-        ("dropped_packets", integer(&|i| wire.ports.tallies[i].dropped)),
+        (
+            "dropped_packets",
+            integer(&|i| wire.ports.tallies[i].dropped),
+        ),
         ("marked_packets", integer(&|i| wire.ports.tallies[i].marked)),
         (
             "max_bytes",

@@ -98,7 +98,11 @@ impl Class {
             rate: link.rate.0,
             delay: link.delay.0,
             overhead: u64::from(link.overhead),
-            ps_per_byte: if exact { 8_000_000_000_000 / link.rate.0 } else { 0 },
+            ps_per_byte: if exact {
+                8_000_000_000_000 / link.rate.0
+            } else {
+                0
+            },
             counts_packets,
             is_lossy: link.loss.is_some(),
         }
@@ -107,7 +111,11 @@ impl Class {
     /// Time to send `bytes`, rounded up, ps.
     #[inline(always)]
     pub(crate) fn transmit_time(&self, bytes: u64) -> u64 {
-        if self.ps_per_byte != 0 { bytes * self.ps_per_byte } else { weft_net::units::Rate(self.rate).transmit_time(bytes).0 }
+        if self.ps_per_byte != 0 {
+            bytes * self.ps_per_byte
+        } else {
+            weft_net::units::Rate(self.rate).transmit_time(bytes).0
+        }
     }
 
     /// Bytes that are sent in `time` ps, a part-sent one counted whole.
@@ -123,7 +131,11 @@ impl Class {
 impl Ports {
     /// Idle ports; `counts_packets` says which must know how many packets they hold.
     pub(crate) fn new(links: &[Link], counts_packets: impl Fn(usize) -> bool) -> Self {
-        let mut classes: Vec<Class> = links.iter().enumerate().map(|(i, l)| Class::new(l, counts_packets(i))).collect();
+        let mut classes: Vec<Class> = links
+            .iter()
+            .enumerate()
+            .map(|(i, l)| Class::new(l, counts_packets(i)))
+            .collect();
         let of_link = classes.clone();
         classes.sort();
         classes.dedup();
@@ -141,7 +153,12 @@ impl Ports {
             ports: of_link.iter().map(port).collect(),
             tallies: vec![Tally::default(); links.len()],
             classes,
-            rings: Rings { capacity: 64, rings: Vec::new(), sizes: Vec::new(), free: Vec::new() },
+            rings: Rings {
+                capacity: 64,
+                rings: Vec::new(),
+                sizes: Vec::new(),
+                free: Vec::new(),
+            },
         }
     }
 
@@ -165,14 +182,18 @@ impl Ports {
     /// Bytes that have not left at `now`, a part-sent packet by its rest, rounded up.
     #[inline]
     pub(crate) fn queued_bytes(&self, link: u32, now: u64) -> u64 {
-        self.class(link).bytes_in(self.port(link).busy_until.saturating_sub(now))
+        self.class(link)
+            .bytes_in(self.port(link).busy_until.saturating_sub(now))
     }
 
     /// Time that the port has spent sending before `now`, ps.
     pub(crate) fn busy_before(&self, link: u32, now: u64) -> u64 {
         let (port, class) = (self.port(link), self.class(link));
-        let busy =
-            if class.ps_per_byte != 0 { port.bytes * class.ps_per_byte } else { self.tallies[link as usize].busy };
+        let busy = if class.ps_per_byte != 0 {
+            port.bytes * class.ps_per_byte
+        } else {
+            self.tallies[link as usize].busy
+        };
         busy - port.busy_until.saturating_sub(now)
     }
 
@@ -190,7 +211,8 @@ impl Ports {
         // The last packet leaves at busy_until, so the ring does not run empty here.
         while self.rings.rings[port.ring as usize].oldest_leaves <= now {
             let next = self.rings.pop(port.ring);
-            self.rings.rings[port.ring as usize].oldest_leaves += class.transmit_time(u64::from(next));
+            self.rings.rings[port.ring as usize].oldest_leaves +=
+                class.transmit_time(u64::from(next));
         }
         u64::from(self.rings.rings[port.ring as usize].length)
     }
@@ -204,7 +226,11 @@ impl Ports {
     /// Fetches the state of its ring, once the port is here.
     #[inline(always)]
     pub(crate) fn prefetch_ring(&self, link: u32) {
-        if let Some(ring) = self.rings.rings.get(self.ports[link as usize].ring as usize) {
+        if let Some(ring) = self
+            .rings
+            .rings
+            .get(self.ports[link as usize].ring as usize)
+        {
             prefetch(ring);
         }
     }
@@ -215,7 +241,11 @@ impl Ports {
         let number = self.ports[link as usize].ring;
         if let Some(ring) = self.rings.rings.get(number as usize) {
             prefetch(&self.rings.sizes[self.rings.place(number, ring.head)]);
-            prefetch(&self.rings.sizes[self.rings.place(number, ring.head.wrapping_add(ring.length))]);
+            prefetch(
+                &self.rings.sizes[self
+                    .rings
+                    .place(number, ring.head.wrapping_add(ring.length))],
+            );
         }
     }
 
@@ -261,13 +291,18 @@ impl Rings {
     /// A ring with one packet, in transmission until `leaves`; its size does not matter any more.
     #[cold]
     fn take(&mut self, leaves: u64) -> u32 {
-        let fresh = Ring { oldest_leaves: leaves, head: 0, length: 1 };
+        let fresh = Ring {
+            oldest_leaves: leaves,
+            head: 0,
+            length: 1,
+        };
         if let Some(ring) = self.free.pop() {
             self.rings[ring as usize] = fresh;
             return ring;
         }
         self.rings.push(fresh);
-        self.sizes.resize(self.sizes.len() + self.capacity as usize, 0);
+        self.sizes
+            .resize(self.sizes.len() + self.capacity as usize, 0);
         self.rings.len() as u32 - 1
     }
 
@@ -298,7 +333,8 @@ impl Rings {
         let mut larger = Vec::with_capacity(self.sizes.len() * 2);
         for number in 0..self.rings.len() as u32 {
             let Ring { head, length, .. } = self.rings[number as usize];
-            larger.extend((0..length).map(|i| self.sizes[self.place(number, head.wrapping_add(i))]));
+            larger
+                .extend((0..length).map(|i| self.sizes[self.place(number, head.wrapping_add(i))]));
             larger.resize((number as usize + 1) * 2 * self.capacity as usize, 0);
             self.rings[number as usize].head = 0;
         }
@@ -334,7 +370,13 @@ mod tests {
         for n in 1..=3 {
             assert_eq!(ports.accept(0, 0, 1000), n * 1_000_000);
         }
-        for (now, packets) in [(0, 3), (999_999, 3), (1_000_000, 2), (2_000_000, 1), (3_000_000, 0)] {
+        for (now, packets) in [
+            (0, 3),
+            (999_999, 3),
+            (1_000_000, 2),
+            (2_000_000, 1),
+            (3_000_000, 0),
+        ] {
             assert_eq!(ports.queued_packets(0, now), packets, "at {now} ps");
         }
         assert_eq!(ports.queued_bytes(0, 1_500_000), 1_500);
@@ -347,7 +389,11 @@ mod tests {
     #[test]
     fn the_ring_counts_what_a_list_of_departures_counts() {
         let mut random = weft_net::random::stream(3, "port");
-        for rate in [Rate::from_gbps(10), Rate(9_999_999_937), Rate::from_mbps(20)] {
+        for rate in [
+            Rate::from_gbps(10),
+            Rate(9_999_999_937),
+            Rate::from_mbps(20),
+        ] {
             let mut ports = Ports::new(&[link(rate)], |_| true);
             let (mut now, mut departures) = (0, Vec::new());
             for _ in 0..5_000 {

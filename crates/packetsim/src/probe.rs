@@ -108,7 +108,9 @@ impl Probe {
     pub(crate) fn cross(&mut self, now: u64, wire: &Wire, hosts: &Hosts) {
         let busy = |wire: &Wire| {
             let links = 0..wire.ports.len() as u32;
-            links.map(|link| wire.ports.busy_before(link, now)).collect::<Vec<_>>()
+            links
+                .map(|link| wire.ports.busy_before(link, now))
+                .collect::<Vec<_>>()
         };
         let delivered = |hosts: &Hosts| {
             (0..hosts.records.len())
@@ -171,7 +173,12 @@ impl Probe {
                 }
                 Metric::Queue => {
                     for &link in &self.switch_ports {
-                        self.rows.add(now, metric, link as usize, wire.ports.queued_bytes(link, now) as f64);
+                        self.rows.add(
+                            now,
+                            metric,
+                            link as usize,
+                            wire.ports.queued_bytes(link, now) as f64,
+                        );
                     }
                 }
                 Metric::Utilization => {

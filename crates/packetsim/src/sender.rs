@@ -14,7 +14,7 @@ use crate::congestion::{Ack, Control, Controller, Window};
 use crate::loss_recovery::{Limits, Rack, detect_by_count};
 use crate::packet::{Kind, Packet, flag, stamp};
 use crate::rtt::Rtt;
-use crate::scoreboard::Scoreboard;
+use crate::scoreboard::{Delivered, Scoreboard};
 use crate::wire::Wire;
 
 /// No timer.
@@ -191,6 +191,13 @@ pub(crate) struct Setup<'a> {
     pub(crate) mss: u16,
     pub(crate) card_room: u64,
     pub(crate) is_ecn_capable: bool,
+}
+
+/// RFC 8985, section 6.2, step 2: the ACK of a segment that was resent echoes a clock from before that, so it may be the
+/// original that arrived, and says nothing about the retransmission.
+#[inline]
+fn echoes_earlier(echo: u32, segment: &Delivered, has_timestamps: bool) -> bool {
+    segment.was_resent && has_timestamps && (echo.wrapping_sub(stamp(segment.sent)) as i32) < 0
 }
 
 /// Segments of a flow, and the payload of the last one.
@@ -414,7 +421,8 @@ impl Sender {
         if acked > 0 {
             let (rack, min_rtt, high_sacked) =
                 (&mut self.rack, self.rtt.min, self.board.high_sacked);
-            let (has_rack, mut was_reordered) = (self.has_rack, false);
+            let (has_rack, has_timestamps, mut was_reordered) =
+                (self.has_rack, self.has_timestamps, false);
             self.board.acknowledge(packet.seq, |segment| {
                 delivered += 1;
                 if !segment.was_resent {
@@ -424,7 +432,7 @@ impl Sender {
                     }
                     was_reordered |= segment.seq < high_sacked;
                 }
-                if has_rack {
+                if has_rack && !echoes_earlier(packet.stamp, &segment, has_timestamps) {
                     rack.delivered(segment, now, min_rtt);
                 }
             });
@@ -525,7 +533,9 @@ impl Sender {
                 if let Some(segment) = self.board.sack(seq) {
                     delivered += 1;
                     if self.has_rack {
-                        self.rack.delivered(segment, now, self.rtt.min);
+                        if !echoes_earlier(packet.stamp, &segment, self.has_timestamps) {
+                            self.rack.delivered(segment, now, self.rtt.min);
+                        }
                         if !segment.was_resent && seq < high_sacked {
                             self.rack.saw_reordering();
                         }

@@ -68,7 +68,10 @@ mod tests {
             delay: Time::ZERO,
             mtu: 1500,
             overhead: 0,
-            loss: Some(Loss { kind: LossKind::Periodic, p: 1e-3 }),
+            loss: Some(Loss {
+                kind: LossKind::Periodic,
+                p: 1e-3,
+            }),
             is_up: true,
         };
         let mut wear = Wear::new(&link, 0).expect("lossy");

@@ -77,12 +77,21 @@ impl Window {
         let (local, last) = self.handle_hosts(host_events, wire, hosts, scenario, config);
         let last = self.handle_switches(host_events, wire, scenario).max(last);
         wire.calendar.release(&mut self.pieces);
-        Handled { events: self.keys.len() as u64 + local, last }
+        Handled {
+            events: self.keys.len() as u64 + local,
+            last,
+        }
     }
 
     /// Sorts by node, then (time, link): hosts before switches. Returns how many events are at hosts.
     fn sort(&mut self, begin: u64, wire: &mut Wire, hosts: u32) -> usize {
-        let Self { pieces, keys, counts, nodes, .. } = self;
+        let Self {
+            pieces,
+            keys,
+            counts,
+            nodes,
+            ..
+        } = self;
         let until = wire.open_until;
         let is_cut = until < begin + wire.calendar.width();
         nodes.clear();
@@ -114,7 +123,14 @@ impl Window {
             end += std::mem::replace(count, end);
         }
         keys.clear();
-        keys.resize(total, Key { order: 0, at: 0, node: 0 });
+        keys.resize(
+            total,
+            Key {
+                order: 0,
+                at: 0,
+                node: 0,
+            },
+        );
         for at in pieces.iter().flat_map(|piece| piece.places()) {
             let packet = wire.calendar.packet(at);
             if is_cut && packet.time >= until {
@@ -198,7 +214,9 @@ impl Window {
                 links.push(link);
             }
             for (ahead, is_state) in [(RINGS_AHEAD, true), (SIZES_AHEAD, false)] {
-                let link = (i + ahead).checked_sub(PORTS_AHEAD).and_then(|at| links.get(at));
+                let link = (i + ahead)
+                    .checked_sub(PORTS_AHEAD)
+                    .and_then(|at| links.get(at));
                 if let Some(&link) = link.filter(|&&link| wire.counts_packets && link != NO_LINK) {
                     if is_state {
                         wire.ports.prefetch_ring(link);
@@ -223,7 +241,11 @@ impl Window {
 /// Where a packet arrives, or whose event it is.
 #[inline(always)]
 fn node_of(packet: &Packet, ends: &[u32]) -> u32 {
-    if packet.link & LOCAL == 0 { ends[packet.link as usize] } else { packet.link & !LOCAL }
+    if packet.link & LOCAL == 0 {
+        ends[packet.link as usize]
+    } else {
+        packet.link & !LOCAL
+    }
 }
 
 /// Sorts the events of one node: few, and mostly in order already.

@@ -10,8 +10,8 @@ use weft_net::scenario::Scenario;
 use crate::calendar::Calendar;
 use crate::packet::{Packet, flag};
 use crate::port::Ports;
-use crate::wear::Wear;
 use crate::queue::{Queue, State, Verdict, View};
+use crate::wear::Wear;
 
 /// No way to the destination.
 pub(crate) const NO_LINK: u32 = u32::MAX;
@@ -130,7 +130,11 @@ impl Wire {
         match scenario.routes.next_hops(NodeId(node), NodeId(dst)) {
             [] => NO_LINK,
             [one] => one.0,
-            several => self.switches[node as usize].choose(entropy, NodeId(dst), several).0,
+            several => {
+                self.switches[node as usize]
+                    .choose(entropy, NodeId(dst), several)
+                    .0
+            }
         }
     }
 
@@ -152,7 +156,11 @@ impl Wire {
         }
         let class = self.ports.class(link);
         let bytes = u64::from(packet.bytes) + class.overhead;
-        let packets = if self.counts_packets { self.ports.queued_packets(link, self.now) } else { 0 };
+        let packets = if self.counts_packets {
+            self.ports.queued_packets(link, self.now)
+        } else {
+            0
+        };
         let view = View {
             now: self.now,
             packets,
@@ -219,7 +227,13 @@ impl Wire {
     }
 
     /// The link on which `node`, a host, sends to `dst`; `None` if there is no way.
-    pub(crate) fn card(&mut self, scenario: &Scenario, node: u32, dst: u32, entropy: u32) -> Option<u32> {
+    pub(crate) fn card(
+        &mut self,
+        scenario: &Scenario,
+        node: u32,
+        dst: u32,
+        entropy: u32,
+    ) -> Option<u32> {
         Some(self.choose(scenario, node, dst, entropy)).filter(|&link| link != NO_LINK)
     }
 
