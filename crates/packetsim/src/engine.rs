@@ -18,6 +18,7 @@ use crate::host::Hosts;
 use crate::outcome::{self, Outcome};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
+use crate::turns::Turns;
 use crate::window::Window;
 use crate::wire::Wire;
 
@@ -92,7 +93,14 @@ impl Simulation {
                 )]);
             }
         }
-        let wire = Wire::new(&scenario, config.queue.clone(), window_shift(&scenario));
+        let turns =
+            (config.paths && !scenario.load_balance.is_per_flow()).then(|| Turns::new(&scenario));
+        let wire = Wire::new(
+            &scenario,
+            config.queue.clone(),
+            window_shift(&scenario),
+            turns,
+        );
         let hosts = Hosts::new(&scenario, &config);
         let probe = Probe::new(&scenario, &config);
         let mut starts: Vec<(u64, u32)> = scenario

@@ -23,6 +23,7 @@ mod record;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod turns;
 mod wear;
 mod window;
 mod wire;

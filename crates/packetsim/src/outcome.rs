@@ -225,6 +225,14 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
                 Reason::PathDown => "path down: no route to the destination".to_owned(),
                 Reason::BackOff => "timeout back-off: too many timeouts in a row".to_owned(),
                 Reason::None if stuck[i] => "zero window: the receiver offers no room".to_owned(),
+                Reason::None
+                    if record.started == UNKNOWN
+                        && flow
+                            .after
+                            .is_some_and(|a| records[a.index()].closed != UNKNOWN) =>
+                {
+                    "not started: its workload had stopped".to_owned()
+                }
                 Reason::None if record.started == UNKNOWN && flow.after.is_some() => {
                     "not started: an earlier flow did not finish".to_owned()
                 }
@@ -511,6 +519,20 @@ fn paths(simulation: &Simulation) -> Table {
             items.extend(path.iter().map(|l| l.0));
             ends.push(items.len() as u32);
         }
+    }
+    for (number, path, carried) in simulation
+        .wire
+        .turns
+        .iter()
+        .flat_map(|turns| turns.paths(scenario))
+    {
+        let plan = &scenario.flows[number as usize];
+        flow.push(i64::from(number));
+        src_port.push(i64::from(plan.src_port));
+        dst_port.push(i64::from(plan.dst_port));
+        bytes.push(carried as i64);
+        items.extend(path.iter().map(|l| l.0));
+        ends.push(items.len() as u32);
     }
     let subflow = vec![0; flow.len()];
     Table {

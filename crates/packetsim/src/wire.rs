@@ -11,6 +11,7 @@ use crate::calendar::Calendar;
 use crate::packet::{Packet, flag};
 use crate::port::Ports;
 use crate::queue::{Queue, State, Verdict, View};
+use crate::turns::Turns;
 use crate::wear::Wear;
 
 /// No way to the destination.
@@ -52,6 +53,8 @@ pub(crate) struct Wire {
     pub(crate) hops: u64,
     /// Packets without a way to their destination (a link is down).
     pub(crate) unroutable: u64,
+    /// Where flows turn from up to down, if that is recorded.
+    pub(crate) turns: Option<Turns>,
     /// The discipline needs the number of packets.
     pub(crate) counts_packets: bool,
     /// Bytes of a full packet on the wire, for averages over idle time.
@@ -60,7 +63,7 @@ pub(crate) struct Wire {
 
 impl Wire {
     /// The idle network of `scenario`, with windows of `2^shift` ps.
-    pub(crate) fn new(scenario: &Scenario, queue: Queue, shift: u32) -> Self {
+    pub(crate) fn new(scenario: &Scenario, queue: Queue, shift: u32, turns: Option<Turns>) -> Self {
         let network = &scenario.network;
         let key = |what: &str, i: usize| {
             stream_key(
@@ -108,6 +111,7 @@ impl Wire {
             lost: vec![0; scenario.flows.len()],
             marked: vec![0; scenario.flows.len()],
             hops: 0,
+            turns,
             unroutable: 0,
             full_packet: links
                 .iter()
@@ -198,6 +202,9 @@ impl Wire {
                 self.lose(packet.flow);
                 return;
             }
+        }
+        if let Some(turns) = &mut self.turns {
+            turns.note(&packet, link, bytes);
         }
         self.send(link, node, bytes, packet);
     }

@@ -15,7 +15,7 @@ crate::kind! {
         /// Payload bytes of each flow.
         pub size: Bytes, at least 1;
         /// Pause between the close of one flow and the start of the next.
-        pub gap: Time = Time::from_ms(1);
+        pub gap: Time = Time::from_ms(1), at least 1000;
     }
 }
 
