@@ -35,9 +35,10 @@ def peak_rss_bytes() -> int | None:
     """Largest resident memory of this process so far, bytes; None where the system does not tell."""
 
 def parse_toml(text: str) -> str:
-    """TOML as JSON {"value": ..., "lines": {"topology.k": 12, "workload[0].size": 20}}, tables in the order of the file.
+    """TOML as JSON {"value": ..., "lines": {"topology.k": 12, "workload[0].size": 20}}.
 
-    Raises TomlError for a syntax error, a duplicate key, a date, or a number that JSON cannot hold (nan, inf).
+    Tables keep the order of the file. Raises TomlError for a syntax error, a duplicate key, a date, or a number that
+    JSON cannot hold (nan, inf).
     """
 
 def predict(spec_json: str) -> str:
