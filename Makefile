@@ -25,7 +25,6 @@ setup: $(CORE) ## create .venv and build in release
 demo: $(CORE) ## run the first experiment and say where its report is
 	rm -rf out/demo
 	$(BIN)/weft run $(DEMO) --out out/demo
-	@echo "report: out/demo/report.html"
 
 test: check ## run formatters, linters, type checks and all tests
 	cargo test $(CARGO_FLAGS)
