@@ -139,9 +139,13 @@ mod tests {
             (s.flow_path(FlowId(1)), s.reverse_path(FlowId(1))),
             (None, None)
         );
-        // The ideal time takes any shortest path: 6 links of 10 Gbps and 1 us; SYN and SYN-ACK 98 B, 1 B of data 91 B.
+        // The ideal time takes any shortest path: 6 links of 10 Gbps and 1 us; SYN and SYN-ACK 98 B, 1 B of data 91 B
+        // behind the ACK of 90 B, for which it only waits at the first link.
         let each = |bytes: u64| 6 * (bytes * 800 + 1_000_000);
-        assert_eq!(s.ideal_fct(FlowId(1)).unwrap().0, 2 * each(98) + each(91));
+        assert_eq!(
+            s.ideal_fct(FlowId(1)).unwrap().0,
+            2 * each(98) + 90 * 800 + each(91)
+        );
     }
 
     #[test]

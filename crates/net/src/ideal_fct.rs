@@ -6,7 +6,7 @@
 //!
 //! | flow | before the first data packet |
 //! | --- | --- |
-//! | TCP upload | SYN there, SYN-ACK back |
+//! | TCP upload | SYN there, SYN-ACK back, and the ACK of that ahead of the data |
 //! | TCP fetch | SYN from the destination, SYN-ACK back to it, request to the source |
 //! | UDP | nothing |
 
@@ -50,17 +50,23 @@ impl Scenario {
                 let packet = udp.packet.map_or(mtu, |p| p.0.min(mtu));
                 let wire = packet + u64::from(there[0].overhead);
                 let gap = wire as f64 * 8e12 / udp.rate.0 as f64;
-                Some(pipelined(&there, size, packet - header, header, gap))
+                Some(pipelined(&there, 0, size, packet - header, header, gap))
             }
             Transport::Tcp(_) => {
-                let handshake = match plan.opener {
-                    Opener::Source => one_packet(&there, SYN_BYTES) + one_packet(&back, SYN_BYTES),
+                let (handshake, ahead) = match plan.opener {
+                    Opener::Source => (
+                        one_packet(&there, SYN_BYTES) + one_packet(&back, SYN_BYTES),
+                        header,
+                    ),
                     Opener::Destination => {
                         let request = one_packet(&back, header + u64::from(plan.request));
-                        one_packet(&back, SYN_BYTES) + one_packet(&there, SYN_BYTES) + request
+                        (
+                            one_packet(&back, SYN_BYTES) + one_packet(&there, SYN_BYTES) + request,
+                            0,
+                        )
                     }
                 };
-                Some(handshake + pipelined(&there, size, mtu - header, header, 0.0))
+                Some(handshake + pipelined(&there, ahead, size, mtu - header, header, 0.0))
             }
         }
     }
@@ -84,23 +90,27 @@ fn one_packet(path: &[&Link], ip_bytes: u64) -> Time {
 }
 
 /// Time until the last of `size` payload bytes has crossed `path`, in packets of `mss` that are ready every `gap`
-/// picoseconds (0: back to back).
+/// picoseconds (0: back to back), behind a packet of `ahead` bytes (0: none).
 ///
-/// The last of n full packets leaves link i at `sum over j <= i of ser_j`, and after that the longer of `(n - 1) gap` and
-/// `(n - 1) times the largest of those ser_j`. A shorter one behind leaves it at `max(its own arrival, the packet before
-/// has left) + ser`.
-fn pipelined(path: &[&Link], size: u64, mss: u64, header: u64, gap: f64) -> Time {
+/// At each link a packet begins when it has arrived and the one before it has left. For n packets of one size that take
+/// `s` there, the last leaves at the later of `its own arrival + s` and `when the first leaves + (n - 1) s`.
+fn pipelined(path: &[&Link], ahead: u64, size: u64, mss: u64, header: u64, gap: f64) -> Time {
     let (full, rest) = (size / mss, size % mss);
     let ready = |packet: u64| Time((packet as f64 * gap) as u64);
-    let (mut before, mut slowest, mut propagation) = (Time::ZERO, Time::ZERO, Time::ZERO);
+    let (mut leader, mut first, mut propagation) = (Time::ZERO, Time::ZERO, Time::ZERO);
+    let mut last_full = ready(full.saturating_sub(1));
     let mut last = ready(full);
     for link in path {
-        let mut has_left = Time::ZERO;
+        if ahead > 0 {
+            leader += transmit(link, ahead);
+        }
+        let mut has_left = leader;
         if full > 0 {
             let serialization = transmit(link, mss + header);
-            before += serialization;
-            slowest = slowest.max(serialization);
-            has_left = before + ready(full - 1).max(Time((full - 1) * slowest.0));
+            first = first.max(leader) + serialization;
+            let behind_first = first + Time((full - 1) * serialization.0);
+            last_full = (last_full + serialization).max(behind_first);
+            has_left = last_full;
         }
         last = if rest > 0 {
             last.max(has_left) + transmit(link, rest + header)
@@ -134,7 +144,7 @@ mod tests {
     }
 
     fn run(links: &[Link], size: u64) -> Time {
-        pipelined(&links.iter().collect::<Vec<_>>(), size, 1460, 40, 0.0)
+        pipelined(&links.iter().collect::<Vec<_>>(), 0, size, 1460, 40, 0.0)
     }
 
     /// Packet by packet: the definition that the formula must meet.
@@ -195,7 +205,7 @@ mod tests {
     fn a_paced_sender_waits_for_its_clock() {
         // 3 packets of 1500 B, one every 20 us, over 1 and 10 Gbps: 40 + 12 + 1.2 us.
         let links = [link(1, 0), link(10, 0)];
-        let run = |size, gap| pipelined(&links.iter().collect::<Vec<_>>(), size, 1460, 40, gap);
+        let run = |size, gap| pipelined(&links.iter().collect::<Vec<_>>(), 0, size, 1460, 40, gap);
         assert_eq!(run(3 * 1460, 2e7), Time::from_ns(53_200));
         // A fourth of 140 B is ready at 60 us: + 1.12 + 0.112 us. With a gap of 5 us the link sets the pace instead.
         assert_eq!(run(3 * 1460 + 100, 2e7), Time::from_ns(61_232));
@@ -212,9 +222,10 @@ mod tests {
     #[test]
     fn an_upload_shakes_hands_first() {
         // SYN and SYN-ACK: 98 B, 78.4 ns and 1 us on each of two links, 2.1568 us each way.
-        // One full packet of 1448 B payload: 1538 B, 2 x (1.2304 + 1) = 4.4608 us. Together 8.7744 us.
+        // One full packet of 1448 B payload: 1538 B, 2 x (1.2304 + 1) = 4.4608 us. The ACK of the
+        // SYN-ACK, 90 B, goes first: 0.072 us. Together 8.8464 us.
         let upload = json!({ "kind": "pairs", "pairs": ["h0>h1"], "size": 1448 });
-        assert_eq!(ideal(upload), Some(Time(8_774_400)));
+        assert_eq!(ideal(upload), Some(Time(8_846_400)));
     }
 
     #[test]

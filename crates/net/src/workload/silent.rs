@@ -57,13 +57,13 @@ mod tests {
 
     #[test]
     fn each_flow_waits_for_the_one_before() {
-        let flows = flows(4, json!({ "kind": "silent", "size": 7, "gap": 3 }));
+        let flows = flows(4, json!({ "kind": "silent", "size": 7, "gap": 3_000 }));
         assert_eq!((flows[0].after, flows[0].start), (None, Time::from_us(5)));
         for (i, flow) in flows.iter().enumerate().skip(1) {
             // Flows of this workload begin at 100.
             assert_eq!(
                 (flow.after, flow.start),
-                (Some(FlowId(99 + i as u32)), Time(3))
+                (Some(FlowId(99 + i as u32)), Time(3_000))
             );
         }
         let mut from: Vec<_> = flows.iter().map(|f| f.src.0).collect();

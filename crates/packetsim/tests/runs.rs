@@ -1,0 +1,228 @@
+//! Whole runs of the simulator, judged by arithmetic.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+use weft_net::ids::FlowId;
+use weft_net::results::{Column, Table};
+use weft_net::scenario::Scenario;
+use weft_packetsim::{Outcome, Simulation};
+
+fn spec(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().expect("a table")
+}
+
+fn scenario(spec: &Map<String, Value>) -> Arc<Scenario> {
+    Arc::new(Scenario::build(spec).expect("a valid scenario"))
+}
+
+/// Runs to the end; panics if it takes more than `most` events.
+fn run(spec: &Map<String, Value>, most: u64) -> Outcome {
+    let mut simulation = Simulation::new(scenario(spec), spec).expect("a valid simulation");
+    let progress = simulation.advance(most);
+    assert!(
+        progress.finished,
+        "not finished after {most} events: {progress:?}"
+    );
+    simulation.finish()
+}
+
+fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a Column {
+    let table: &Table = outcome
+        .tables
+        .iter()
+        .find(|t| t.name == table)
+        .expect("a table");
+    &table
+        .columns
+        .iter()
+        .find(|c| c.0 == name)
+        .expect("a column")
+        .1
+}
+
+fn integers(outcome: &Outcome, table: &str, name: &str) -> Vec<i64> {
+    match column(outcome, table, name) {
+        Column::Integer(values) => values.clone(),
+        Column::OptionalInteger(values) => values.iter().map(|v| v.expect("a value")).collect(),
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+/// A star whose links differ: store and forward over links of several rates.
+fn uneven(workload: Value) -> Value {
+    json!({
+        "seed": 1,
+        "topology": {
+            "kind": "star",
+            "hosts": 4,
+            "overrides": [
+                { "links": "*>h1", "rate": 1_000_000_000, "delay": 5_000_000 },
+                { "links": "h2>*", "rate": 3_000_000_001_u64 },
+            ],
+        },
+        "workload": [workload],
+    })
+}
+
+#[test]
+fn a_datagram_takes_its_serializations_and_propagations() {
+    // 1000 B payload in 1028 B of IP and 38 B of overhead: 1066 B are 852.8 ns at 10 Gbps and 8528 ns at 1 Gbps;
+    // 1 us and 5 us of propagation. Together 15 380.8 ns.
+    let pairs = json!({
+        "name": "one", "kind": "pairs", "pairs": ["h0>h1"], "size": 1000,
+        "transport": { "kind": "udp", "rate": 1_000_000_000 },
+    });
+    let outcome = run(&spec(uneven(pairs)), 1_000);
+    assert_eq!(integers(&outcome, "flows", "fct_ns"), [15_381]);
+}
+
+#[test]
+fn a_flow_that_fits_into_the_initial_window_is_ideal() {
+    // Ten segments of 1448 B leave at once, so nothing but the links holds the flow back.
+    for pairs in [["h0>h1"], ["h2>h0"], ["h2>h1"]] {
+        for size in [1, 1448, 1449, 5_000, 14_480] {
+            let spec = spec(uneven(
+                json!({ "name": "one", "kind": "pairs", "pairs": pairs, "size": size }),
+            ));
+            let ideal = scenario(&spec)
+                .ideal_fct(FlowId(0))
+                .expect("a finite flow")
+                .as_ns() as i64;
+            let outcome = run(&spec, 10_000);
+            assert_eq!(
+                integers(&outcome, "flows", "fct_ns"),
+                [ideal],
+                "{pairs:?}, {size} bytes"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_fetch_that_fits_into_the_initial_window_is_ideal() {
+    let fetch = json!({ "name": "one", "kind": "incast", "degree": 1, "fetch": true, "size": 10_000, "receiver": "h1" });
+    let spec = spec(uneven(fetch));
+    let ideal = scenario(&spec)
+        .ideal_fct(FlowId(0))
+        .expect("a finite flow")
+        .as_ns() as i64;
+    assert_eq!(integers(&run(&spec, 10_000), "flows", "fct_ns"), [ideal]);
+}
+
+/// Permutation at k = 4 over slow links, where queues are much longer than the smallest round trip.
+fn slow_permutation(balance: Value, transport: Value) -> Map<String, Value> {
+    spec(json!({
+        "seed": 7,
+        "topology": {
+            "kind": "fat_tree", "k": 4,
+            "link": { "rate": 20_000_000, "delay": 50_000_000, "mtu": 1500, "overhead": 38 },
+        },
+        "load_balance": balance,
+        "transport": transport,
+        "workload": [{ "name": "bulk", "kind": "permutation", "size": 1_048_576 }],
+    }))
+}
+
+#[test]
+fn overtaken_acknowledgments_end_no_run() {
+    // Spraying reorders ACKs as well; blocks of an old one once marked segments that had left the scoreboard.
+    let outcome = run(
+        &slow_permutation(json!({ "kind": "spray" }), json!({ "kind": "tcp" })),
+        2_000_000,
+    );
+    assert_eq!(outcome.summary.unfinished, 0);
+    assert!(
+        integers(&outcome, "flows", "reordered_packets")
+            .iter()
+            .sum::<i64>()
+            > 1_000
+    );
+}
+
+#[test]
+fn late_originals_do_not_pass_for_retransmissions() {
+    // Nothing is lost, so everything that is sent again is sent in vain. With the timestamp rule of RFC 8985 section
+    // 6.2 a verdict costs at most the segments that were in flight; without it a third of all bytes was sent twice.
+    let outcome = run(
+        &slow_permutation(json!({ "kind": "spray" }), json!({ "kind": "tcp" })),
+        2_000_000,
+    );
+    let again = integers(&outcome, "flows", "retransmitted_bytes")
+        .iter()
+        .sum::<i64>();
+    let sent = integers(&outcome, "flows", "wire_bytes")
+        .iter()
+        .sum::<i64>();
+    assert!(again * 4 < sent, "{again} of {sent} bytes were sent again");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_run() {
+    let tcp = || json!({ "kind": "tcp" });
+    let balances = [
+        json!({ "kind": "ecmp" }),
+        json!({ "kind": "spray" }),
+        json!({ "kind": "static" }),
+    ];
+    let prints: Vec<String> = balances
+        .iter()
+        .map(|balance| {
+            run(&slow_permutation(balance.clone(), tcp()), 2_000_000)
+                .summary
+                .fingerprint
+        })
+        .collect();
+    for (balance, print) in balances.iter().zip(&prints) {
+        // In slices of another size.
+        let spec = slow_permutation(balance.clone(), tcp());
+        let mut simulation = Simulation::new(scenario(&spec), &spec).expect("valid");
+        while !simulation.advance(777).finished {}
+        assert_eq!(simulation.finish().summary.fingerprint, *print);
+    }
+    assert!(prints[0] != prints[1] && prints[1] != prints[2]);
+}
+
+#[test]
+fn samples_do_not_change_a_run() {
+    let plain = slow_permutation(json!({ "kind": "ecmp" }), json!({ "kind": "tcp" }));
+    let mut sampled = plain.clone();
+    sampled.insert("measure".into(), json!({ "every": 1_234_567_891_u64 }));
+    assert_eq!(
+        run(&plain, 2_000_000).summary.fingerprint,
+        run(&sampled, 2_000_000).summary.fingerprint
+    );
+}
+
+#[test]
+fn flows_that_cannot_finish_say_why() {
+    let cases = [
+        (
+            json!({ "overrides": [{ "links": "h1", "failed": true }] }),
+            json!({}),
+            "path down",
+        ),
+        (json!({}), json!({ "receive_window": 0 }), "zero window"),
+        (
+            json!({ "overrides": [{ "links": "*>h1", "loss": { "kind": "random", "p": 1.0 } }] }),
+            json!({ "retries": 3 }),
+            "timeout back-off",
+        ),
+    ];
+    for (topology, transport, expected) in cases {
+        let mut spec =
+            uneven(json!({ "name": "one", "kind": "pairs", "pairs": ["h0>h1"], "size": 100_000 }));
+        let overrides = topology.get("overrides").cloned().unwrap_or(json!([]));
+        spec["topology"]["overrides"] = overrides;
+        spec["transport"] = transport;
+        spec["transport"]["kind"] = json!("tcp");
+        let outcome = run(&self::spec(spec), 100_000);
+        let Column::Word(codes, words) = column(&outcome, "flows", "reason") else {
+            panic!("words")
+        };
+        let reason = &words[codes[0].expect("a reason") as usize];
+        assert!(reason.starts_with(expected), "{reason}");
+        assert_eq!(outcome.summary.unfinished, 1);
+        assert!(!outcome.summary.warnings.is_empty());
+    }
+}
