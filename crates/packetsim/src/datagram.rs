@@ -36,18 +36,32 @@ pub(crate) struct Source {
     pub(crate) packets: u64,
 }
 
+/// What a source is made of.
+#[derive(Debug)]
+pub(crate) struct Setup<'a> {
+    pub(crate) udp: &'a Udp,
+    pub(crate) address: Address,
+    pub(crate) size: Option<u64>,
+    pub(crate) stop: u64,
+    /// Largest IP packet.
+    pub(crate) mtu: u32,
+    /// Bytes beside the IP packet on the first link.
+    pub(crate) overhead: u32,
+    pub(crate) card_room: u64,
+}
+
 impl Source {
-    /// `mtu` and `overhead` are those of the first link; the rate counts what the wire carries.
-    pub(crate) fn new(
-        udp: &Udp,
-        address: Address,
-        size: Option<u64>,
-        stop: u64,
-        mtu: u32,
-        overhead: u32,
-        card_room: u64,
-        random: Stream,
-    ) -> Self {
+    /// The rate counts what the wire of the first link carries; `random` draws gaps and sizes.
+    pub(crate) fn new(setup: Setup<'_>, random: Stream) -> Self {
+        let Setup {
+            udp,
+            address,
+            size,
+            stop,
+            mtu,
+            overhead,
+            card_room,
+        } = setup;
         let packet = udp.packet.map_or(mtu, |p| p.0 as u32).min(mtu);
         Self {
             address,

@@ -208,18 +208,16 @@ impl Hosts {
             Transport::Udp(udp) => {
                 let first = &scenario.network.links[there.link as usize];
                 let random = stream(scenario.seed, &format!("datagram/{flow}"));
-                let stop = plan.stop.map_or(u64::MAX, |t| t.0);
-                let room = self.card_room(there.link, wire);
-                let mut source = datagram::Source::new(
+                let setup = datagram::Setup {
                     udp,
-                    there,
-                    plan.size,
-                    stop,
-                    self.mtu,
-                    first.overhead,
-                    room,
-                    random,
-                );
+                    size: plan.size,
+                    stop: plan.stop.map_or(u64::MAX, |t| t.0),
+                    mtu: self.mtu,
+                    overhead: first.overhead,
+                    card_room: self.card_room(there.link, wire),
+                    address: there,
+                };
+                let mut source = datagram::Source::new(setup, random);
                 source.open(wire.now);
                 self.sources[flow as usize] = SourceEnd::Udp(Box::new(source));
                 self.pump(flow, wire);
