@@ -130,8 +130,8 @@ impl Control for State {
             hystart.observe(window, ack);
         }
         if !ack.is_limited {
-            // The time in which nothing limits the sender must not count (section 5.8).
-            self.epoch = 0;
+            // Section 5.8: no growth while something else limits the sender. Like Linux, the epoch goes on: between two
+            // ACKs a sender that shares its network card changes sides all the time.
             return;
         }
         let divisor = match &self.hystart {
@@ -145,7 +145,7 @@ impl Control for State {
     }
 
     fn on_mark(&mut self, window: &mut Window, ack: &Ack) {
-        if ack.una >= self.reduced_until {
+        if ack.una > self.reduced_until {
             self.reduce(window);
             self.reduced_until = ack.nxt;
         }
