@@ -25,7 +25,7 @@ pub(crate) struct State {
     marked: u32,
     /// The observation window ends when this segment is acknowledged.
     window_ends: u32,
-    /// Not reduced again before this segment is acknowledged.
+    /// Not reduced again before this segment, the first one sent after the reduction, is acknowledged.
     reduced_until: u32,
 }
 
@@ -54,7 +54,7 @@ impl Control for State {
     }
 
     fn on_mark(&mut self, window: &mut Window, ack: &Ack) {
-        if ack.una >= self.reduced_until {
+        if ack.una > self.reduced_until {
             window.cwnd = (window.cwnd * (1.0 - self.alpha / 2.0)).max(2.0);
             window.ssthresh = window.cwnd;
             self.reduced_until = ack.nxt;
@@ -133,8 +133,15 @@ mod tests {
         };
         state.on_mark(&mut reduced, &ack);
         assert!((reduced.cwnd - 100.0 * (1.0 - state.alpha / 2.0)).abs() < 1e-9);
-        // Once per round trip.
-        state.on_mark(&mut reduced, &Ack { una: 949, ..ack });
-        assert!((reduced.cwnd - 100.0 * (1.0 - state.alpha / 2.0)).abs() < 1e-9);
+        // Once per round trip: also the last segment that was sent before the reduction does not count.
+        for una in [949, 950] {
+            state.on_mark(&mut reduced, &Ack { una, ..ack });
+            assert!(
+                (reduced.cwnd - 100.0 * (1.0 - state.alpha / 2.0)).abs() < 1e-9,
+                "{una}"
+            );
+        }
+        state.on_mark(&mut reduced, &Ack { una: 951, ..ack });
+        assert!((reduced.cwnd - 100.0 * (1.0 - state.alpha / 2.0).powi(2)).abs() < 1e-9);
     }
 }

@@ -53,7 +53,7 @@ impl Control for State {
     }
 
     fn on_mark(&mut self, window: &mut Window, ack: &Ack) {
-        if ack.una >= self.reduced_until {
+        if ack.una > self.reduced_until {
             self.reduce(window);
             self.reduced_until = ack.nxt;
         }
