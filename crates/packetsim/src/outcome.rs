@@ -168,15 +168,15 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
     }
 }
 
-/// Length of the measurement window, s.
-fn window_seconds(simulation: &Simulation) -> f64 {
+/// Length of the measurement window, ps.
+fn window(simulation: &Simulation) -> u64 {
     let end = simulation.now
         - if simulation.probe.busy_until.is_empty() {
             0
         } else {
             simulation.config.cooldown
         };
-    end.saturating_sub(simulation.config.warmup) as f64 * 1e-12
+    end.saturating_sub(simulation.config.warmup)
 }
 
 struct Flows {
@@ -199,7 +199,7 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
         ..
     } = simulation;
     let records = &hosts.records;
-    let seconds = window_seconds(simulation);
+    let seconds = window(simulation) as f64 * 1e-12;
     let names: Vec<String> = scenario.network.nodes[..scenario.network.hosts]
         .iter()
         .map(|n| n.name.clone())
@@ -385,7 +385,7 @@ fn links(simulation: &Simulation, found: &InFlight) -> Table {
     let (codes, names) = link_words(simulation);
     let count = network.links.len();
     let busy = |i: usize| wire.ports.busy_before(i as u32, simulation.now);
-    let window = (window_seconds(simulation) * 1e12).max(1.0);
+    let window = window(simulation).max(1) as f64;
     let utilization = |i: usize| {
         let until = probe.busy_until.get(i).copied().unwrap_or_else(|| busy(i));
         let before = probe.busy_before.get(i).copied().unwrap_or(0);
