@@ -35,7 +35,7 @@ pub struct Summary {
     pub fingerprint: String,
     /// What to know before the numbers are trusted.
     pub warnings: Vec<String>,
-    /// Whether the run came to the end that the experiment asked for.
+    /// Whether the run came to the end that the experiment asked for, and no flow was given up on the way.
     pub finished: bool,
     /// Flows with a size that did not finish.
     pub unfinished: u64,
@@ -134,10 +134,13 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
     let count = flows.unfinished;
     match simulation.end {
         End::Limit => warnings.push(format!(
-            "the limit of {} was reached before all flows were done; raise backend.limit or look at the reasons in flows",
+            "the limit of {} was reached before all flows were done; raise backend.limit, or see the reasons of the flows",
             Time(simulation.config.limit)
         )),
-        End::Stuck => warnings.push("nothing more could happen, but flows are left".to_owned()),
+        End::Stuck => warnings.push(format!(
+            "the run stopped at {}: nothing more could happen, but flows were left",
+            Time(simulation.now)
+        )),
         End::Done | End::Running => {}
     }
     if count > 0 {
@@ -161,7 +164,7 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
             simulated_ns: Time(simulation.now).as_ns(),
             fingerprint: format!("{:016x}", simulation.wire.fingerprint()),
             warnings,
-            finished: simulation.end == End::Done,
+            finished: simulation.end == End::Done && flows.given_up == 0,
             unfinished: count,
             null_columns: vec!["samples.error".to_owned()],
         },
@@ -182,6 +185,8 @@ fn window(simulation: &Simulation) -> u64 {
 struct Flows {
     table: Table,
     unfinished: u64,
+    /// Of these, flows that could not finish however long the run were.
+    given_up: u64,
     reasons: Vec<String>,
 }
 
@@ -213,7 +218,7 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             Transport::Udp(_)
         )
     };
-    let mut unfinished = 0;
+    let (mut unfinished, mut given_up) = (0, 0);
     for (i, (flow, record)) in scenario.flows.iter().zip(records).enumerate() {
         let text = if record.finished != UNKNOWN
             || (flow.size.is_none() && record.reason == Reason::None && !stuck[i])
@@ -221,6 +226,7 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             None
         } else {
             unfinished += 1;
+            given_up += u64::from(record.reason != Reason::None || stuck[i]);
             Some(match record.reason {
                 Reason::PathDown => "path down: no route to the destination".to_owned(),
                 Reason::BackOff => "timeout back-off: too many timeouts in a row".to_owned(),
@@ -360,6 +366,7 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             columns,
         },
         unfinished,
+        given_up,
         reasons,
     }
 }

@@ -223,6 +223,7 @@ fn flows_that_cannot_finish_say_why() {
         let reason = &words[codes[0].expect("a reason") as usize];
         assert!(reason.starts_with(expected), "{reason}");
         assert_eq!(outcome.summary.unfinished, 1);
+        assert!(!outcome.summary.finished);
         assert!(!outcome.summary.warnings.is_empty());
     }
 }
