@@ -154,7 +154,7 @@ def _note(outcome: Outcome, run: Run, manifest: dict[str, Any]) -> str:
     if manifest["finished"]:
         return ""
     flows = manifest["unfinished"]
-    said = f"{flows} flow{'s' if flows != 1 else ''} did not finish; `reason` in flows.parquet says why"
+    said = f"{flows} flow{'s' if flows != 1 else ''} did not finish"
     outcome.unfinished.append((run, said))
     return said
 
@@ -180,6 +180,7 @@ def _manifest(experiment: Experiment, run: Run, done: Finished, wall_s: float) -
         "cpu_s": round(done.cpu_s, 6),
         "peak_rss_bytes": _core.peak_rss_bytes(),
         **done.summary,
+        "warnings": [*experiment.advice(run.cell), *done.summary["warnings"]],
     }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weft.errors import ExperimentError, Fault
 from weft.experiment import path as dotted
+from weft.experiment.advice import Asked, advice
 from weft.experiment.check import Spec, check
 from weft.experiment.document import Document, read_file, read_mapping, read_text
 from weft.experiment.path import Path
@@ -61,6 +62,11 @@ class Experiment:
         """A cell in readable units; what `manifest.json` keeps and `weft.load` takes."""
         resolved, _, _ = _resolve(self.document, cell)
         return readable(resolved | {"seed": self.seed if seed is None else seed})
+
+    def advice(self, cell: Cell) -> list[str]:
+        """What a cell asks for without effect: warnings of its runs."""
+        written = tables_of(self.document, cell)[0]
+        return advice(Asked(self.spec(cell), written, [axis.key for axis in self.sweep.axes]))
 
     @cached_property
     def resolved(self) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""Advice: what an experiment asks for that can have no effect, so that the reader looks before trusting the number.
+
+A piece of advice is a function from a cell to the sentences that it has to say. It is no fault: the run is what the
+file says, and perhaps meant; the sentences are warnings of the run. A new one is one function in `ADVICE`.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What one cell asks for: its spec, the sections that the file writes, and the swept keys."""
+
+    spec: Mapping[str, Any]
+    written: Collection[str] = ()
+    swept: Collection[str] = ()
+
+    @property
+    def tcp(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Transport and congestion control of each workload that has a congestion control."""
+        pairs = [
+            (workload.get("transport", self.spec["transport"]), workload.get("congestion", self.spec["congestion"]))
+            for workload in self.spec["workload"]
+        ]
+        return [(transport, control) for transport, control in pairs if transport.get("kind") != "udp"]
+
+    @property
+    def has_capable_sender(self) -> bool:
+        """Whether some packets may be marked."""
+        return any(transport.get("ecn") or control.get("kind") == "dctcp" for transport, control in self.tcp)
+
+    @property
+    def why_no_marks(self) -> str:
+        """Why the queues never mark; empty if they do."""
+        queue = self.spec["queue"]
+        if queue.get("kind") == "drop_tail":
+            return "queue.kind drop_tail never marks"
+        return "" if queue.get("ecn", True) else f"queue.ecn = false, so {queue.get('kind')} only drops"
+
+
+Found = Iterator[str]
+
+
+def congestion_control_acts_on_tcp(asked: Asked) -> Found:
+    """UDP sends by the clock, whatever `[congestion]` says."""
+    of_workloads = any("congestion" in workload for workload in asked.spec["workload"])
+    if ("congestion" in asked.written or of_workloads) and not asked.tcp:
+        yield "congestion control has no effect: every flow is UDP"
+
+
+def dctcp_needs_marks(asked: Asked) -> Found:
+    """DCTCP over a queue that never marks reacts to losses alone, as Reno does."""
+    if asked.why_no_marks and any(control.get("kind") == "dctcp" for _, control in asked.tcp):
+        yield f"dctcp sees no marks: {asked.why_no_marks}"
+
+
+def ecn_needs_marks(asked: Asked) -> Found:
+    """`transport.ecn` over a queue that never marks."""
+    if asked.why_no_marks and any(t.get("ecn") and control.get("kind") != "dctcp" for t, control in asked.tcp):
+        yield f"transport.ecn has no effect: {asked.why_no_marks}"
+
+
+def marks_need_a_capable_sender(asked: Asked) -> Found:
+    """A queue that marks who asks for it, and nobody asks; not where a sweep compares who asks."""
+    is_compared = any("congestion" in key or key.startswith("transport") for key in asked.swept)
+    if asked.why_no_marks or asked.has_capable_sender or is_compared:
+        return
+    kind = asked.spec["queue"].get("kind")
+    effect = "drops where it would mark" if kind == "red" else "never marks"
+    way_out = 'congestion.kind = "dctcp" and transport.ecn = true are'
+    yield f"queue.kind {kind} {effect}: no sender is ECN-capable ({way_out})"
+
+
+ADVICE: tuple[Callable[[Asked], Found], ...] = (
+    congestion_control_acts_on_tcp,
+    dctcp_needs_marks,
+    ecn_needs_marks,
+    marks_need_a_capable_sender,
+)
+
+
+def advice(asked: Asked) -> list[str]:
+    """All that there is to say about a cell.
+
+    >>> udp = {"transport": {"kind": "udp"}, "congestion": {"kind": "reno"}, "queue": {"kind": "drop_tail"}}
+    >>> advice(Asked(udp | {"workload": [{"kind": "permutation"}]}, written={"congestion"}))
+    ['congestion control has no effect: every flow is UDP']
+    """
+    return [sentence for piece in ADVICE for sentence in piece(asked)]

@@ -1,0 +1,62 @@
+"""Advice: what can have no effect is said, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+import weft
+
+BASE = """\
+[topology]
+kind = "star"
+hosts = 4
+
+[[workload]]
+kind = "permutation"
+size = "20 kB"
+"""
+
+UDP = 'transport={ kind = "udp", rate = "1 Gbps" }'
+NO_CAPABLE_SENDER = 'no sender is ECN-capable (congestion.kind = "dctcp" and transport.ecn = true are)'
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ([], []),
+        ([UDP], []),
+        ([UDP, "congestion.kind=cubic"], ["congestion control has no effect: every flow is UDP"]),
+        ([UDP, "workload[0].congestion.kind=reno"], ["congestion control has no effect: every flow is UDP"]),
+        ([UDP, "workload[0].transport.kind=tcp", "congestion.kind=reno"], []),
+        (["congestion.kind=dctcp"], ["dctcp sees no marks: queue.kind drop_tail never marks"]),
+        (
+            ["congestion.kind=dctcp", "queue.kind=red", "queue.ecn=false"],
+            ["dctcp sees no marks: queue.ecn = false, so red only drops"],
+        ),
+        (["congestion.kind=dctcp", "queue.kind=ecn_step"], []),
+        (["transport.ecn=true"], ["transport.ecn has no effect: queue.kind drop_tail never marks"]),
+        (["transport.ecn=true", "queue.kind=red"], []),
+        (["queue.kind=ecn_step"], [f"queue.kind ecn_step never marks: {NO_CAPABLE_SENDER}"]),
+        (["queue.kind=red"], [f"queue.kind red drops where it would mark: {NO_CAPABLE_SENDER}"]),
+        (["queue.kind=red", "queue.ecn=false"], []),
+    ],
+)
+def test_what_can_have_no_effect_is_said(settings: list[str], said: list[str]) -> None:
+    experiment = weft.load(BASE, settings)
+    assert experiment.advice(next(iter(experiment.cells()))) == said
+
+
+def test_a_sweep_that_compares_who_asks_for_marks_is_no_mistake() -> None:
+    experiment = weft.load(BASE, ["queue.kind=ecn_step", 'sweep."congestion.kind"=["cubic", "dctcp"]'])
+    assert [experiment.advice(cell) for cell in experiment.cells()] == [[], []]
+
+
+@pytest.mark.parametrize("file", sorted(Path("experiments/examples").glob("*.toml")), ids=lambda file: file.stem)
+def test_the_examples_need_no_advice(file: Path) -> None:
+    experiment = weft.load(file)
+    assert [experiment.advice(cell) for cell in experiment.cells()] == [[] for _ in experiment.cells()]
+
+
+def test_advice_is_a_warning_of_the_run() -> None:
+    results = weft.run(BASE, set=["congestion.kind=dctcp"])
+    assert results.warnings == ["dctcp sees no marks: queue.kind drop_tail never marks"]
