@@ -108,6 +108,14 @@ impl LoadBalance {
         }
     }
 
+    /// What a switch allocates for all `hosts` of the network, bytes.
+    pub fn switch_bytes(&self, hosts: u64) -> u64 {
+        match self {
+            Self::Ecmp(_) | Self::Static(_) => 0,
+            Self::Spray(s) => s.switch_bytes(hosts),
+        }
+    }
+
     /// The state of `node` at the start: the same for the same seed and name, whatever the rest of the network.
     pub fn switch(&self, seed: u64, network: &Network, node: NodeId) -> SwitchState {
         let key = |name: &str| stream_key(seed, &format!("load_balance/{name}"));
@@ -133,7 +141,7 @@ impl SwitchState {
             Self::Ecmp(s) => s.choose(entropy, n),
             Self::Buckets(s) => s.choose(entropy, n),
             Self::Random(s) => s.choose(n),
-            Self::RoundRobin(s) => s.choose(n),
+            Self::RoundRobin(s) => s.choose(dst, n),
         };
         hops[index as usize]
     }

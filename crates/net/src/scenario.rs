@@ -175,6 +175,9 @@ pub fn predict(spec: &Spec) -> Result<Prediction, Vec<Fault>> {
             .switches
             .saturating_mul(size.switches.min(size.hosts))
             .saturating_mul(4)
+        + size
+            .switches
+            .saturating_mul(parts.load_balance.switch_bytes(size.hosts))
         + flows.saturating_mul(size_of::<Flow>() as u64);
     Ok(Prediction {
         hosts: size.hosts,
