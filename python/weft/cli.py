@@ -263,9 +263,9 @@ def doctor(as_json: AsJson = False) -> None:
 
 def validate(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Oracles; left out: the quick ones.")
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Oracles; left out: all of them.")
     ] = None,
-    all: Annotated[bool, typer.Option("--all", help="Also the long ones.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="In full size; else sampled.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Run the oracles: value, expected, tolerance, pass or fail, source."""
