@@ -71,7 +71,7 @@ def _incast(transport: str, size: int) -> Mapping[str, Any]:
 
 
 def _largest(imbalances: "pl.Series") -> int:
-    return max(abs(imbalance) for imbalance in imbalances.to_list())
+    return max(abs(int(imbalance)) for imbalance in imbalances.to_list())
 
 
 def _switches(results: "Results") -> int:
