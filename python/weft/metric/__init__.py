@@ -1,36 +1,26 @@
-"""Metrics: from the tables of one run to its numbers. One file per metric; `METRICS` is the list."""
+"""Metrics: from the tables of one run to its numbers.
 
-from weft.metric import (
-    completion,
-    drops,
-    fairness,
-    fct,
-    goodput,
-    loss,
-    path_evenness,
-    path_share,
-    retransmissions,
-    slowdown,
-    throughput,
-    utilization,
-)
+`METRICS` is the list: a line says what a metric is; the file of its name computes it, in the function of its name. The
+file is loaded when the metric is first computed, so that the list can be read without the data stack.
+"""
+
 from weft.metric.definition import SUMMARIES, Metric, Tables
 
 METRICS: dict[str, Metric] = {
-    module.METRIC.name: module.METRIC
-    for module in (
-        goodput,
-        throughput,
-        fct,
-        slowdown,
-        completion,
-        fairness,
-        utilization,
-        drops,
-        loss,
-        retransmissions,
-        path_share,
-        path_evenness,
+    metric.name: metric
+    for metric in (
+        Metric("goodput", "Goodput", "bps", "flow", "higher", "mean", "RFC 2647, section 3.17"),
+        Metric("throughput", "Throughput", "bps", "flow", "higher", "mean", "DESIGN.md, section 4"),
+        Metric("fct", "FCT", "ns", "flow", "lower", "mean", "Dukkipati and McKeown, CCR 2006"),
+        Metric("slowdown", "Slowdown", "", "flow", "lower", "mean", "Alizadeh et al., SIGCOMM 2013"),
+        Metric("completion", "Finished", "share", "run", "higher", "mean", "DESIGN.md, section 4"),
+        Metric("fairness", "Jain index", "", "run", "higher", "mean", "Jain et al., DEC TR-301, 1984"),
+        Metric("utilization", "Utilization", "share", "link", "higher", "max", "RFC 5136, section 2.3"),
+        Metric("drops", "Drops", "packets", "queue", "lower", "sum", "RFC 2863 (ifOutDiscards)"),
+        Metric("loss", "Loss", "share", "run", "lower", "mean", "RFC 7680, section 2.3"),
+        Metric("retransmissions", "Resent", "share", "run", "lower", "mean", "RFC 4898"),
+        Metric("path_share", "Paths used", "share", "flow", "higher", "mean", "DESIGN.md, section 4"),
+        Metric("path_evenness", "Path evenness", "", "flow", "higher", "mean", "DESIGN.md, section 4"),
     )
 }
 

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables, columns
+from weft.metric.definition import Tables, columns
 
 
 def completion(tables: Tables) -> pl.Series:
@@ -18,6 +18,3 @@ def completion(tables: Tables) -> pl.Series:
     finite = flows.filter(pl.col("size_bytes").is_not_null() | pl.col("fct_ns").is_not_null())
     finished = finite.height - finite["fct_ns"].null_count()
     return pl.Series("completion", [finished / finite.height] if finite.height else [], dtype=pl.Float64)
-
-
-METRIC = Metric("completion", "Finished", "share", "run", "higher", "mean", "DESIGN.md, section 4", completion)

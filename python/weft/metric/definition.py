@@ -1,18 +1,20 @@
 """What a metric is: a value per flow or link of one run, and one number for the run."""
 
+import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
-
-import polars as pl
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from weft.errors import ResultsError
 from weft.statistics.quantile import quantile
 
-Tables = Mapping[str, pl.DataFrame]
+if TYPE_CHECKING:
+    import polars as pl
+
+Tables: TypeAlias = "Mapping[str, pl.DataFrame]"
 """The tables of one run by name: `flows`, `links`, `queues`, `paths`, `samples`, `nodes`."""
 
-SUMMARIES: dict[str, Callable[[pl.Series], float]] = {
+SUMMARIES: "dict[str, Callable[[pl.Series], float]]" = {
     "mean": lambda values: _number(values.mean()),
     "sum": lambda values: _number(values.sum()),
     "min": lambda values: _number(values.min()),
@@ -41,7 +43,12 @@ class Metric:
     better: Literal["higher", "lower"]
     summary: str
     source: str
-    series: Callable[[Tables], pl.Series]
+
+    def series(self, tables: Tables) -> "pl.Series":
+        """A value per entity, by the function of the metric's name in the file of its name."""
+        module = importlib.import_module(f"weft.metric.{self.name}")
+        series: pl.Series = getattr(module, self.name)(tables)
+        return series
 
     @property
     def column(self) -> str:
@@ -62,7 +69,7 @@ class Metric:
         return SUMMARIES[chosen](values)
 
 
-def columns(tables: Tables, table: str, *names: str) -> pl.DataFrame:
+def columns(tables: Tables, table: str, *names: str) -> "pl.DataFrame":
     """Columns of a table, or ResultsError that names what is missing and how to have it."""
     if table not in tables:
         way_out = "set `paths = true` under [measure]" if table == "paths" else "run the experiment again"
@@ -73,7 +80,7 @@ def columns(tables: Tables, table: str, *names: str) -> pl.DataFrame:
     return frame.select(names)
 
 
-def known(tables: Tables, table: str, *names: str) -> pl.DataFrame:
+def known(tables: Tables, table: str, *names: str) -> "pl.DataFrame":
     """Columns of a table of which every value must be known: a null is a ResultsError."""
     frame = columns(tables, table, *names)
     for name in names:

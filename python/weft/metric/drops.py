@@ -5,7 +5,7 @@ Source: RFC 2863 (`ifOutDiscards`).
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables, known
+from weft.metric.definition import Tables, known
 
 
 def drops(tables: Tables) -> pl.Series:
@@ -17,6 +17,3 @@ def drops(tables: Tables) -> pl.Series:
     7
     """
     return known(tables, "queues", "dropped_packets")["dropped_packets"]
-
-
-METRIC = Metric("drops", "Drops", "packets", "queue", "lower", "sum", "RFC 2863 (ifOutDiscards)", drops)

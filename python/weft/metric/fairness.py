@@ -5,7 +5,7 @@ Source: Jain, Chiu, Hawe, DEC TR-301, 1984.
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables
+from weft.metric.definition import Tables
 from weft.metric.goodput import goodput
 from weft.statistics.fairness import jain
 
@@ -19,6 +19,3 @@ def fairness(tables: Tables) -> pl.Series:
     [0.5]
     """
     return pl.Series("fairness", [jain(goodput(tables).to_list())])
-
-
-METRIC = Metric("fairness", "Jain index", "", "run", "higher", "mean", "Jain et al., DEC TR-301, 1984", fairness)

@@ -7,7 +7,7 @@ Departure: counted from the handshake's first packet, as a client sees it.
 import polars as pl
 
 from weft.errors import ResultsError
-from weft.metric.definition import Metric, Tables, columns
+from weft.metric.definition import Tables, columns
 
 
 def fct(tables: Tables) -> pl.Series:
@@ -23,6 +23,3 @@ def fct(tables: Tables) -> pl.Series:
     if finished.is_empty():
         raise ResultsError(f"fct: none of {flows.height} flows finished; give the flows a `size`, or raise `limit`")
     return finished
-
-
-METRIC = Metric("fct", "FCT", "ns", "flow", "lower", "mean", "Dukkipati and McKeown, CCR 2006", fct)

@@ -6,7 +6,7 @@ section 4 (for a finished flow without warm-up, its size over its completion tim
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables, columns, known
+from weft.metric.definition import Tables, columns, known
 
 
 def goodput(tables: Tables) -> pl.Series:
@@ -21,6 +21,3 @@ def goodput(tables: Tables) -> pl.Series:
     if "start_ns" in tables["flows"].columns:
         flows = tables["flows"].filter(pl.col("start_ns").is_not_null() | pl.col("goodput_bps").is_not_null())
     return known({"flows": flows}, "flows", "goodput_bps")["goodput_bps"]
-
-
-METRIC = Metric("goodput", "Goodput", "bps", "flow", "higher", "mean", "RFC 2647, section 3.17", goodput)

@@ -5,7 +5,7 @@ Source: RFC 7680, section 2.3 (here at the queues; loss on the wire, where a lin
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables, known
+from weft.metric.definition import Tables, known
 
 
 def loss(tables: Tables) -> pl.Series:
@@ -20,6 +20,3 @@ def loss(tables: Tables) -> pl.Series:
     dropped = int(queues["dropped_packets"].sum())
     offered = dropped + int(queues["enqueued_packets"].sum())
     return pl.Series("loss", [dropped / offered] if offered else [], dtype=pl.Float64)
-
-
-METRIC = Metric("loss", "Loss", "share", "run", "lower", "mean", "RFC 7680, section 2.3", loss)

@@ -6,7 +6,7 @@ Source: DESIGN.md section 4.
 import polars as pl
 
 from weft.metric.available_paths import path_use
-from weft.metric.definition import Metric, Tables
+from weft.metric.definition import Tables
 
 
 def path_evenness(tables: Tables) -> pl.Series:
@@ -23,6 +23,3 @@ def path_evenness(tables: Tables) -> pl.Series:
     use = path_use(tables).filter(pl.col("total_bytes") > 0)
     evenness = pl.col("available") * pl.col("least_bytes") / pl.col("total_bytes")
     return use.select(evenness.alias("path_evenness"))["path_evenness"]
-
-
-METRIC = Metric("path_evenness", "Path evenness", "", "flow", "higher", "mean", "DESIGN.md, section 4", path_evenness)

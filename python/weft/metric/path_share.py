@@ -6,7 +6,7 @@ Source: DESIGN.md section 4; the "network utilization" of packet-spraying studie
 import polars as pl
 
 from weft.metric.available_paths import path_use
-from weft.metric.definition import Metric, Tables
+from weft.metric.definition import Tables
 
 
 def path_share(tables: Tables) -> pl.Series:
@@ -22,6 +22,3 @@ def path_share(tables: Tables) -> pl.Series:
     """
     use = path_use(tables).filter(pl.col("available") > 0)
     return use.select((pl.col("used") / pl.col("available")).alias("path_share"))["path_share"]
-
-
-METRIC = Metric("path_share", "Paths used", "share", "flow", "higher", "mean", "DESIGN.md, section 4", path_share)

@@ -5,7 +5,7 @@ Source: RFC 4898 (`tcpEStatsPerfOctetsRetrans` over delivered octets). Needless 
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables, known
+from weft.metric.definition import Tables, known
 
 
 def retransmissions(tables: Tables) -> pl.Series:
@@ -21,6 +21,3 @@ def retransmissions(tables: Tables) -> pl.Series:
     delivered = int(flows["delivered_bytes"].sum())
     again = int(flows["retransmitted_bytes"].sum())
     return pl.Series("retransmissions", [again / delivered] if delivered else [], dtype=pl.Float64)
-
-
-METRIC = Metric("retransmissions", "Resent", "share", "run", "lower", "mean", "RFC 4898", retransmissions)

@@ -6,7 +6,7 @@ Source: Alizadeh et al., "pFabric", SIGCOMM 2013 (there: normalized FCT).
 import polars as pl
 
 from weft.errors import ResultsError
-from weft.metric.definition import Metric, Tables, columns
+from weft.metric.definition import Tables, columns
 
 
 def slowdown(tables: Tables) -> pl.Series:
@@ -27,6 +27,3 @@ def slowdown(tables: Tables) -> pl.Series:
             "compare `fct` instead, or run with the packet backend"
         )
     return finished.select((pl.col("fct_ns") / pl.col("ideal_fct_ns")).alias("slowdown"))["slowdown"]
-
-
-METRIC = Metric("slowdown", "Slowdown", "", "flow", "lower", "mean", "Alizadeh et al., SIGCOMM 2013", slowdown)

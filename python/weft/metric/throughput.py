@@ -5,7 +5,7 @@ Source: DESIGN.md section 4: goodput with the wire bytes of the flow's first lin
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables, columns, known
+from weft.metric.definition import Tables, columns, known
 
 
 def throughput(tables: Tables) -> pl.Series:
@@ -24,6 +24,3 @@ def throughput(tables: Tables) -> pl.Series:
     delivering = known({"flows": flows}, "flows", *flows.columns)
     rate = pl.col("goodput_bps") * pl.col("wire_bytes") / pl.col("delivered_bytes")
     return delivering.select(rate.alias("throughput_bps"))["throughput_bps"]
-
-
-METRIC = Metric("throughput", "Throughput", "bps", "flow", "higher", "mean", "DESIGN.md, section 4", throughput)

@@ -5,7 +5,7 @@ Source: RFC 5136, section 2.3 (with layer-2 bytes, preamble and gap counted as t
 
 import polars as pl
 
-from weft.metric.definition import Metric, Tables, known
+from weft.metric.definition import Tables, known
 
 
 def utilization(tables: Tables) -> pl.Series:
@@ -17,6 +17,3 @@ def utilization(tables: Tables) -> pl.Series:
     0.75
     """
     return known(tables, "links", "utilization")["utilization"]
-
-
-METRIC = Metric("utilization", "Utilization", "share", "link", "higher", "max", "RFC 5136, section 2.3", utilization)

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from weft.errors import ResultsError
-from weft.report.figure import FIGURES, Ask, Figure, ask
+from weft.report.figure import FIGURES, Ask, ask
+from weft.report.figure.drawing import Figure
 from weft.report.folder import Folder
 
 ALWAYS = (

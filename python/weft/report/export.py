@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from weft.report.figure import Figure
+from weft.report.figure.drawing import Figure
 from weft.report.theme import config
 
 WIDTH = 760

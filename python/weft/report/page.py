@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import groupby
 
 from weft.report import describe, theme
-from weft.report.figure import Figure
+from weft.report.figure.drawing import Figure
 from weft.report.folder import Folder
 from weft.report.table import Numbers, columns_shown, decimals, heading, largest, shown_in, tidy
 

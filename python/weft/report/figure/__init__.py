@@ -1,10 +1,27 @@
-"""Figures of a report. One file per kind; `FIGURES` is the list, and what `[[report]] figure = ...` may name."""
+"""Figures of a report: what `[[report]] figure = ...` may name.
 
-from weft.report.figure import bar, box, ecdf, fabric, heat, line, rank, series
-from weft.report.figure.drawing import Ask, Figure, Kind, ask
+`FIGURES` is the list: a line says what a kind is; `draw` in the file of its name draws it. The file is loaded when the
+figure is drawn, so that an experiment can be checked against the list without the data stack.
+"""
+
+from weft.report.figure.kind import Ask, Kind, ask
 
 FIGURES: dict[str, Kind] = {
-    module.KIND.name: module.KIND for module in (box, bar, line, ecdf, rank, heat, fabric, series)
+    kind.name: kind
+    for kind in (
+        Kind("box", "Boxes of y over flows, one per x, coloured per by.", ("y",), ("x", "by"), "values"),
+        Kind("bar", "Mean of y per run with interval, one bar per x, coloured per by.", ("y",), ("x", "by"), "runs"),
+        Kind(
+            "line", "Mean of y per run over a swept x, with interval band, a line per by.", ("x", "y"), ("by",), "runs"
+        ),
+        Kind("ecdf", "Distribution of y over flows, a curve per by.", ("y",), ("by",), "values"),
+        Kind("rank", "y by rank of flow, mean over repeats with interval, a curve per by.", ("y",), ("by",), "values"),
+        Kind("heat", "Mean of y per run as colour over the swept keys x and by.", ("x", "y", "by"), (), "runs"),
+        Kind("fabric", "Link utilization as colour over the drawn fabric, a panel per cell.", (), (), "links"),
+        Kind(
+            "series", "Samples of y over time: mean over flows, or a handful of flows or queues.", ("y",), (), "samples"
+        ),
+    )
 }
 
-__all__ = ["FIGURES", "Ask", "Figure", "Kind", "ask"]
+__all__ = ["FIGURES", "Ask", "Kind", "ask"]

@@ -4,8 +4,9 @@ from typing import Any
 
 import polars as pl
 
-from weft.report.figure.drawing import Ask, Figure, Kind, finish, slug
+from weft.report.figure.drawing import Figure, finish, slug
 from weft.report.figure.ecdf import group_colour
+from weft.report.figure.kind import Ask
 from weft.report.figure.mean import means, words
 from weft.report.figure.observation import pooled
 from weft.report.folder import Folder
@@ -66,6 +67,3 @@ def draw(folder: Folder, ask: Ask) -> Figure:
 
 def _unit(unit: str) -> str:
     return f" ({unit})" if unit else ""
-
-
-KIND = Kind("bar", "Mean of y per run with interval, one bar per x, coloured per by.", ("y",), ("x", "by"), draw)

@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from weft.report.figure.drawing import Ask, Figure, Kind, finish, slug
+from weft.report.figure.drawing import Figure, finish, slug
 from weft.report.figure.ecdf import group_colour
+from weft.report.figure.kind import Ask
 from weft.report.figure.observation import each_value, labelled, pooled
 from weft.report.folder import Folder
 from weft.report.quantity import quantity
@@ -93,6 +94,3 @@ def five_numbers(values: list[float]) -> tuple[tuple[float, float, float, float,
     inside = [value for value in values if low - reach <= value <= high + reach]
     beyond = sorted(value for value in values if not low - reach <= value <= high + reach)
     return (min(inside), low, median, high, max(inside)), beyond
-
-
-KIND = Kind("box", "Boxes of y over flows, one per x, coloured per by.", ("y",), ("x", "by"), draw)

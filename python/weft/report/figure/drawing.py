@@ -5,13 +5,12 @@ and for the download.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from weft.errors import ResultsError
 from weft.report.folder import Cell, Folder
 
 if TYPE_CHECKING:
@@ -20,17 +19,6 @@ if TYPE_CHECKING:
 MOST_COLOURS = 8
 MOST_PANELS = 6
 LEAST_HEIGHT = 170
-
-
-@dataclass(frozen=True)
-class Ask:
-    """An entry of `[[report]]`: which figure of what."""
-
-    figure: str
-    y: str | None = None
-    x: str | None = None
-    by: str | None = None
-    title: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,41 +58,6 @@ class Figure:
                 parameter["value"] = inner
         spec["datasets"] = {name: self.csv(name) for name in self.tables}
         return spec
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of figure: the keys of `[[report]]` that it needs and may have, and how it is drawn."""
-
-    name: str
-    doc: str
-    needs: tuple[str, ...]
-    takes: tuple[str, ...]
-    draw: Callable[[Folder, Ask], Figure]
-
-
-def ask(entry: Mapping[str, object], kinds: Mapping[str, Kind]) -> Ask:
-    """Check an entry of `[[report]]`.
-
-    Raises ResultsError for an unknown figure or key, and for a missing key.
-    """
-    keys = [field.name for field in fields(Ask)]
-    for key, value in entry.items():
-        if key not in keys:
-            raise ResultsError(f"report.{key}: no such key; there are {', '.join(keys)}")
-        if not isinstance(value, str):
-            raise ResultsError(f"report.{key}: expected text, got {value!r}")
-    asked = Ask(**{"figure": "", **{key: str(value) for key, value in entry.items()}})
-    kind = kinds.get(asked.figure)
-    if kind is None:
-        raise ResultsError(f'report.figure: unknown "{asked.figure}"; there are {", ".join(kinds)}')
-    for key in kind.needs:
-        if getattr(asked, key) is None:
-            raise ResultsError(f'report.{key}: the figure "{kind.name}" needs it')
-    for key in ("x", "y", "by"):
-        if getattr(asked, key) is not None and key not in kind.needs + kind.takes:
-            raise ResultsError(f'report.{key}: the figure "{kind.name}" does not have it')
-    return asked
 
 
 def finish(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from weft.report.figure.drawing import MOST_COLOURS, Ask, Figure, Kind, drawn_cells, finish, slug
+from weft.report.figure.drawing import MOST_COLOURS, Figure, drawn_cells, finish, slug
+from weft.report.figure.kind import Ask
 from weft.report.figure.observation import each_value, labelled, pooled
 from weft.report.folder import Folder
 from weft.report.quantity import quantity
@@ -107,6 +108,3 @@ def group_colour(field: str, groups: list[str], title: str | None = None, symbol
     )
     scale = alt.Scale(domain=groups)
     return alt.Color(field=field, type="nominal", scale=scale, legend=None if len(groups) == 1 else legend)
-
-
-KIND = Kind("ecdf", "Distribution of y over flows, a curve per by.", ("y",), ("by",), draw)

@@ -13,7 +13,8 @@ import polars as pl
 from weft.errors import ResultsError
 from weft.metric.definition import columns, known
 from weft.report.fabric import MOST_LINKS, Layout, cables, layer_name, layout
-from weft.report.figure.drawing import MOST_PANELS, Ask, Figure, Kind, drawn_cells, finish, titled
+from weft.report.figure.drawing import MOST_PANELS, Figure, drawn_cells, finish, titled
+from weft.report.figure.kind import Ask
 from weft.report.folder import Cell, Folder
 
 STRIP_POINTS = 120
@@ -214,6 +215,3 @@ def layer_strips(nodes: pl.DataFrame, links: pl.DataFrame, topology: str) -> pl.
             )
         )
     return pl.concat(parts)
-
-
-KIND = Kind("fabric", "Link utilization as colour over the drawn fabric, a panel per cell.", (), (), draw)

@@ -2,7 +2,8 @@
 
 import polars as pl
 
-from weft.report.figure.drawing import Ask, Figure, Kind, finish, slug
+from weft.report.figure.drawing import Figure, finish, slug
+from weft.report.figure.kind import Ask
 from weft.report.figure.mean import means, words
 from weft.report.figure.observation import pooled
 from weft.report.folder import Folder
@@ -45,6 +46,3 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     tables: dict[str, pl.DataFrame] = {"table": table}
     heading = ask.title or f"{words(ask.y, shown)} over {ask.x} and {ask.by}"
     return Figure(slug("heat", ask.y, ask.x, ask.by), heading, caption, finish(chart, tables, margin=150), tables)
-
-
-KIND = Kind("heat", "Mean of y per run as colour over the swept keys x and by.", ("x", "y", "by"), (), draw)

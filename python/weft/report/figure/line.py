@@ -3,8 +3,9 @@
 import polars as pl
 
 from weft.errors import ResultsError
-from weft.report.figure.drawing import MOST_COLOURS, Ask, Figure, Kind, finish, slug
+from weft.report.figure.drawing import MOST_COLOURS, Figure, finish, slug
 from weft.report.figure.ecdf import LOG_FROM, group_colour
+from weft.report.figure.kind import Ask
 from weft.report.figure.mean import limits, means, words
 from weft.report.figure.observation import pooled
 from weft.report.folder import Folder
@@ -70,6 +71,3 @@ def _number(text: str) -> float | None:
         return float(text.split()[0])
     except (ValueError, IndexError):
         return None
-
-
-KIND = Kind("line", "Mean of y per run over a swept x, with interval band, a line per by.", ("x", "y"), ("by",), draw)

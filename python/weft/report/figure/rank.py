@@ -5,8 +5,9 @@ Source: Singla et al., "Jellyfish", NSDI 2012, the figure of throughput by rank 
 
 import polars as pl
 
-from weft.report.figure.drawing import MOST_COLOURS, Ask, Figure, Kind, drawn_cells, finish, slug
+from weft.report.figure.drawing import MOST_COLOURS, Figure, drawn_cells, finish, slug
 from weft.report.figure.ecdf import group_colour
+from weft.report.figure.kind import Ask
 from weft.report.figure.mean import limits
 from weft.report.figure.observation import each_value, labelled, pooled
 from weft.report.folder import Folder
@@ -102,6 +103,3 @@ def by_rank(frame: pl.DataFrame, factor: float) -> tuple[pl.DataFrame, bool]:
     table = pl.DataFrame(rows, schema={**schema, "runs": pl.Int64}, orient="row")
     order = pl.col("group").cast(pl.Enum(frame["group"].unique(maintain_order=True).to_list()))
     return table.sort(order, "rank"), is_thinned
-
-
-KIND = Kind("rank", "y by rank of flow, mean over repeats with interval, a curve per by.", ("y",), ("by",), draw)

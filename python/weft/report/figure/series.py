@@ -11,8 +11,9 @@ import polars as pl
 
 from weft.errors import ResultsError
 from weft.metric.definition import columns
-from weft.report.figure.drawing import MOST_COLOURS, MOST_PANELS, Ask, Figure, Kind, drawn_cells, finish, slug, titled
+from weft.report.figure.drawing import MOST_COLOURS, MOST_PANELS, Figure, drawn_cells, finish, slug, titled
 from weft.report.figure.ecdf import group_colour
+from weft.report.figure.kind import Ask
 from weft.report.folder import Cell, Folder, Run
 from weft.report.quantity import quantity
 
@@ -245,6 +246,3 @@ def _scaled(frame: pl.DataFrame, name: str) -> tuple[pl.DataFrame, Any, Any]:
 
 def _thinning(is_thinned: bool, how: str) -> str:
     return f" Thinned to {MOST_POINTS} equal steps of time, the {how} of each." if is_thinned else ""
-
-
-KIND = Kind("series", "Samples of y over time: mean over flows, or a handful of flows or queues.", ("y",), (), draw)
