@@ -139,13 +139,6 @@ def test_the_schema_accepts_the_examples_and_refuses_an_unknown_key() -> None:
     assert list(validator.iter_errors(FIRST | {"congestion": {"kind": "dctpc"}}))
 
 
-def test_the_figures_that_a_file_may_name_are_those_of_the_report() -> None:
-    from weft.experiment.sections import FIGURES
-    from weft.report.figure import FIGURES as DRAWN
-
-    assert set(FIGURES) == set(DRAWN)
-
-
 def test_loading_an_experiment_loads_no_data_stack() -> None:
     import subprocess
     import sys

@@ -100,11 +100,15 @@ class Checker:
         # What all kinds of a list have beside their own keys is a record of the section's name.
         common = catalogue()[RECORD].get(section.name) if section.room else None
         elements = []
+        was_complete = self.is_complete
         for index, element in enumerate(written):
             if section.room:
                 elements.append(self._room(section.room, element, (*path, index), None, common))
             else:
                 elements.append(self._all_keys(catalogue()[SECTION][section.name], element, (*path, index)))
+        if not section.room:
+            # What is wrong with a figure hinders nobody from building the rest.
+            self.is_complete = was_complete
         return elements
 
     def _room(
@@ -148,7 +152,8 @@ class Checker:
             for name, parameter in {**(common.parameters if common else {}), **kind.parameters}.items()
             if parameter.value["type"] != "room" or parameter.value["room"] in rooms
         }
-        owner = f"[{kind.name}]" if kind.room == SECTION else kind.name
+        section = SECTIONS.get(kind.name) if kind.room == SECTION else None
+        owner = f"[[{kind.name}]]" if section and section.is_list else f"[{kind.name}]" if section else kind.name
         for key, value in table.items():
             if key not in parameters:
                 way_out, nearest = suggestion(key, parameters, "its keys")

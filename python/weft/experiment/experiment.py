@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ExperimentError, Fault
+from weft.experiment import figures
 from weft.experiment import path as dotted
 from weft.experiment.advice import Asked, advice
 from weft.experiment.check import Spec, check
@@ -131,7 +132,7 @@ def from_document(document: Document) -> Experiment:
     faults = list(document.faults)
     axes = read_axes(document, faults)
     sweep = Sweep(axes, _repeats(document, faults))
-    found = _faults_of_cells(document, sweep)
+    found = [*_faults_of_cells(document, sweep), *_faults_of_report(document, sweep)]
     if faults or found:
         raise ExperimentError(sorted([*faults, *found], key=lambda fault: (fault.place == "--set", fault.line or 0)))
     resolved, _, _ = _resolve(document, next(iter(sweep.cells())))
@@ -141,6 +142,13 @@ def from_document(document: Document) -> Experiment:
 def identity(spec: Mapping[str, Any]) -> dict[str, Any]:
     """What makes two runs the same run: the spec without its names, and the content of files in place of their path."""
     return {key: _content(value) for key, value in spec.items() if key not in NOT_SIMULATED}
+
+
+def _faults_of_report(document: Document, sweep: Sweep) -> Iterator[Fault]:
+    if not document.value.get("report"):
+        return
+    swept = dict.fromkeys(name for cell in sweep.cells() for name in cell.swept)
+    yield from figures.faults(document, swept, lambda: (_resolve(document, cell)[0] for cell in sweep.cells()))
 
 
 def _faults_of_cells(document: Document, sweep: Sweep) -> list[Fault]:

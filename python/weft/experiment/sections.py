@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from weft.kinds import parameter
+from weft.metric import METRICS, SUMMARIES
+from weft.report.figure import FIGURES
 
 SECTION = "section"
 """The room of what is declared here."""
@@ -49,10 +51,12 @@ SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
 
 SAMPLED = ("goodput", "cwnd", "srtt", "queue", "utilization")
 
-FIGURES = ("box", "bar", "line", "ecdf", "rank", "heat", "fabric", "series")
-"""As `weft.report.figure.FIGURES`, which is not imported here: it loads the data stack."""
-
 FLOWS_DONE = "flows done"
+
+
+def _figures(key: str) -> str:
+    return ", ".join(name for name, kind in FIGURES.items() if key in kind.needs + kind.takes)
+
 
 KINDS: list[dict[str, Any]] = [
     {
@@ -104,14 +108,20 @@ KINDS: list[dict[str, Any]] = [
     {
         "room": SECTION,
         "name": "report",
-        "doc": "A figure of the report.",
+        "doc": "A figure of the report.\n" + "\n".join(f"- {name}: {kind.doc}" for name, kind in FIGURES.items()),
         "source": "",
         "parameters": [
             parameter("figure", {"type": "choice", "choices": list(FIGURES)}, "What is drawn.", required=True),
             parameter("title", "text", "Above the figure."),
-            parameter("x", "text", "Swept key or column on the horizontal axis."),
-            parameter("y", "text", "Metric or column on the vertical axis."),
-            parameter("by", "text", "Swept key or column that splits the figure by colour."),
+            parameter("x", "text", f"Swept key on the horizontal axis (of {_figures('x')})."),
+            parameter(
+                "y",
+                "text",
+                f"What is drawn (of {_figures('y')}): a metric ({', '.join(METRICS)}), for one number per run also a "
+                f"summary of it (fct.p99; {', '.join(SUMMARIES)}), a column (lost_packets, queues.max_bytes), or for "
+                f"series what is sampled ({', '.join(SAMPLED)}).",
+            ),
+            parameter("by", "text", f"Swept key that splits the figure by colour (of {_figures('by')})."),
         ],
     },
 ]
