@@ -119,7 +119,7 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
     let stuck: Vec<bool> = (0..simulation.scenario.flows.len())
         .map(|f| simulation.hosts.is_stuck(f))
         .collect();
-    simulation.hosts.retire_all();
+    simulation.hosts.retire_all(&simulation.scenario);
     let found = in_flight(simulation);
     check_conservation(simulation, &found);
     let flows = flows(simulation, &stuck);

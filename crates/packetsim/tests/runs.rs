@@ -227,3 +227,33 @@ fn flows_that_cannot_finish_say_why() {
         assert!(!outcome.summary.warnings.is_empty());
     }
 }
+
+#[test]
+fn a_flow_that_lost_datagrams_is_not_finished() {
+    // Two senders at line rate share one link: half of what they send is lost.
+    let outcome = run(
+        &spec(json!({
+            "seed": 1,
+            "topology": { "kind": "star", "hosts": 3 },
+            "queue": { "kind": "drop_tail", "capacity": { "packets": 5 } },
+            "transport": { "kind": "udp", "rate": 10_000_000_000_u64 },
+            "workload": [{ "kind": "incast", "degree": 2, "receiver": "h0", "size": 147_200 }],
+        })),
+        100_000,
+    );
+    let lost = integers(&outcome, "flows", "lost_packets");
+    let delivered = integers(&outcome, "flows", "delivered_bytes");
+    let Column::OptionalInteger(fct) = column(&outcome, "flows", "fct_ns") else {
+        panic!("fct_ns may be unknown")
+    };
+    for flow in 0..2 {
+        assert_eq!(delivered[flow], (100 - lost[flow]) * 1472);
+        assert_eq!(fct[flow].is_some(), lost[flow] == 0, "flow {flow}");
+    }
+    assert!(lost.iter().sum::<i64>() > 50);
+    assert!(
+        outcome.summary.warnings[0].contains("datagrams were lost"),
+        "{:?}",
+        outcome.summary.warnings
+    );
+}
