@@ -21,7 +21,7 @@ LEAVES = 20
 
 def rows(is_full: bool) -> Iterator[Row]:
     """Four numbers of flows and links."""
-    seeds = 10_000 if is_full else 2_000
+    seeds = 10_000
     for flows, links in ((4, 4), (8, 8), (16, 4), (64, 8)):
         largest = [float(load) for load in _largest(flows, links, seeds // LEAVES)]
         setup = f"{flows} flows on {links} links, {seeds} hash seeds"
