@@ -14,6 +14,7 @@ from weft.errors import ExperimentError, Fault, Interrupted, OutputError, Result
 if TYPE_CHECKING:
     from weft.execute import run
     from weft.experiment.experiment import Experiment, load
+    from weft.interop import from_networkx
     from weft.results import Results
     from weft.scenario import Scenario
 
@@ -23,6 +24,7 @@ _PLACES = {
     "Experiment": "weft.experiment.experiment",
     "Results": "weft.results",
     "Scenario": "weft.scenario",
+    "from_networkx": "weft.interop",
     "load": "weft.experiment.experiment",
     "run": "weft.execute",
 }
@@ -39,6 +41,7 @@ __all__ = [
     "Scenario",
     "WeftError",
     "__version__",
+    "from_networkx",
     "load",
     "run",
 ]

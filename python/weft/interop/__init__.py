@@ -1,0 +1,14 @@
+"""Interop: networks that other tools describe, as tables of an experiment.
+
+`READERS` is the list: from what is read to the function that gives the `[topology]` table. Nothing here loads the other
+tool before it is asked to.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from weft.interop.networkx import from_networkx
+
+READERS: dict[str, Callable[..., dict[str, Any]]] = {"networkx": from_networkx}
+
+__all__ = ["READERS", "from_networkx"]
