@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -33,16 +34,16 @@ kind = "permutation"
 """
 
 
-def weft(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Runs weft in a process of its own."""
-    command = [sys.executable, "-m", "weft.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, env=environment())
+def weft(*arguments: object, cwd: Path, columns: int = 200) -> subprocess.CompletedProcess[str]:
+    """Runs weft in a process of its own, as on a terminal of so many columns."""
+    command = [sys.executable, "-m", "weft", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=cwd, env=environment(columns))
 
 
-def environment() -> dict[str, str]:
+def environment(columns: int = 200) -> dict[str, str]:
     """The environment with an absolute search path, since tests start weft elsewhere."""
     path = os.pathsep.join(str(Path(place).resolve()) for place in sys.path if place)
-    return os.environ | {"PYTHONPATH": path, "COLUMNS": "200"}
+    return os.environ | {"PYTHONPATH": path, "COLUMNS": str(columns)}
 
 
 @pytest.fixture
@@ -153,6 +154,12 @@ def test_an_output_that_cannot_be_written_is_refused(small: Path) -> None:
         ),
         (["run", "."], ".: is a folder without quick.toml or study.toml; name a file in it (there are: small.toml)"),
         (["list", "quue"], 'unknown room "quue"; did you mean "queue"?'),
+        (["show", "nowhere"], "nowhere: there is no such folder; give the one that weft run wrote"),
+        (["report", "nowhere"], "nowhere: there is no such folder; give the one that `weft run` wrote"),
+        (
+            ["run", "-"],
+            "-: is no file: an experiment is not read from standard input; write it into a file, or name a folder",
+        ),
         (["show", "."], ".: no finished run in it; give the folder that weft run wrote"),
     ],
 )
@@ -196,11 +203,65 @@ def test_a_folder_runs_its_quick_file(small: Path) -> None:
 def test_a_run_at_its_limit_is_whole_and_status_1(small: Path) -> None:
     done = weft("run", "small.toml", "--no-report", "--out", "o", "--set", "backend.limit=3 us", cwd=small)
     assert done.returncode == 1
-    assert "did not finish" in done.stderr
-    assert "warning: " in done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[0] == "1 run"
+    assert lines[1].startswith("warning: the limit of 3 us was reached before all flows were done; raise backend.limit")
+    assert lines[2] == "warning: 4 of 4 flows did not finish: 4 x not finished before the end of the run"
+    assert re.fullmatch(
+        r"  run \w{16}: not finished before the end of the run: flow 0 h0>h\d, 1 h1>h\d, 2 h2>h\d, 3 h3>h\d", lines[3]
+    )
+    assert len(lines) == 4
     shown = weft("show", "o", cwd=small)
     assert shown.returncode == 0
-    assert "4 flows did not finish" in shown.stdout
+    assert shown.stderr.splitlines() == lines[1:]
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ('transport.receive_window="0 B"', "zero window: the receiver offers no room"),
+        ('topology.overrides=[{ links = "h0>*", failed = true }]', "path down: no route to the destination"),
+        ('topology.link={ loss = { kind = "random", p = 1.0 } }', "timeout back-off: too many timeouts in a row"),
+    ],
+)
+def test_a_flow_that_can_never_finish_is_status_1_with_the_reason(small: Path, setting: str, reason: str) -> None:
+    done = weft("run", "small.toml", "--no-report", "--set", "transport.retries=2", "--set", setting, cwd=small)
+    assert done.returncode == 1
+    assert f"x {reason}\n" in done.stderr
+    assert f": {reason}: flow 0 h0>" in done.stderr
+    assert "goodput" in done.stdout
+
+
+def test_the_table_fits_eighty_columns_with_interval_and_unit(small: Path) -> None:
+    settings = ('sweep."load_balance.kind"=["static", "ecmp"]', 'sweep."transport.profile"=["linux", "datacenter"]')
+    arguments = [part for setting in (*settings, "sweep.repeats=2") for part in ("--set", setting)]
+    done = weft("run", "small.toml", "--no-report", *arguments, cwd=small, columns=80)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].split() == ["load_balance.", "transport.", "goodput", "fct", "slowdown"]
+    assert lines[1].split() == ["kind", "profile", "runs", "mean,", "Gb/s", "mean,", "µs", "mean"]
+    cells = [line for line in lines if line.startswith(("static", "ecmp"))]
+    assert len(cells) == 4
+    assert all(re.search(r"  2  +[\d.]+ ± [\d.]+  +[\d.]+ ± [\d.]+  +[\d.]+ ± [\d.]+$", line) for line in cells)
+
+
+def test_what_can_have_no_effect_is_warned_of(small: Path) -> None:
+    text = "dctcp sees no marks: queue.kind drop_tail never marks"
+    assert f"# warning: {text}\n" in weft("check", "small.toml", "--set", "congestion.kind=dctcp", cwd=small).stdout
+    done = weft("run", "small.toml", "--set", "congestion.kind=dctcp", "--out", "o", cwd=small)
+    assert done.returncode == 0
+    assert f"warning: {text}\n" in done.stderr
+    (manifest,) = (small / "o/runs").glob("*/manifest.json")
+    assert json.loads(manifest.read_text())["warnings"] == [text]
+    assert text in (small / "o/report.html").read_text()
+
+
+def test_a_kind_is_listed_as_its_keys_stand_in_a_file(small: Path) -> None:
+    said = weft("list", "queue.drop_tail", cwd=small, columns=80).stdout
+    assert '  capacity = "100 packets"   # at least 1\n' in said
+    # The name of a section is no markup.
+    assert "In place of [transport], for these flows." in weft("list", "record.workload", cwd=small).stdout
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

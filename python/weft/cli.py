@@ -8,7 +8,7 @@ import json
 import signal
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -30,6 +30,9 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+MOST_NAMED = 5
+"""Flows or runs in trouble that are named one by one."""
 
 File = Annotated[
     Path, typer.Argument(metavar="FILE", help="Experiment file, or a folder with a quick.toml or study.toml.")
@@ -101,9 +104,11 @@ def run(
         results = Results(directory) if len(outcome.failed) < outcome.planned else None
         page = _report(directory) if report and results else None
         documents.append(_run_document(experiment, outcome, results, page))
+        if len(files) > 1 and not as_json:
+            print(f"\n{experiment.name}")
+        _print_trouble(outcome, results)
         if not as_json:
             _print_run(outcome, results, page)
-        _print_trouble(outcome)
     if as_json:
         print(json.dumps(documents[0] if len(documents) == 1 else {"experiments": documents}, indent=1))
     if not is_whole:
@@ -117,20 +122,23 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
     from weft.progress import quantity
 
     documents = []
-    for each in experiment_files(file):
-        experiment = _loaded(each, set or [])
+    for experiment in [_loaded(each, set or []) for each in experiment_files(file)]:
         predictions = [experiment.predict(cell) for cell in experiment.cells()]
         refuse_what_cannot_run(experiment)
         largest = max(predictions, key=lambda prediction: prediction.memory_bytes)
         runs = experiment.sweep.size * experiment.sweep.repeats
+        warnings = list(dict.fromkeys(text for cell in experiment.cells() for text in experiment.advice(cell)))
         if not as_json:
             print(experiment.toml)
             cells, repeats = _count(experiment.sweep.size, "cell"), _count(experiment.sweep.repeats, "repeat")
             print(f"# {cells} x {repeats} = {_count(runs, 'run')}")
             print(
-                f"# largest cell: {largest.hosts} hosts, {largest.switches} switches, {largest.links} directed links, "
-                f"{largest.flows} flows, about {quantity(largest.memory_bytes)}B of memory"
+                f"# {'the run' if runs == 1 else 'largest cell'}: {_count(largest.hosts, 'host')}, "
+                f"{_count(largest.switches, 'switch')}, {_count(largest.links, 'directed link')}, "
+                f"{_count(largest.flows, 'flow')}, about {quantity(largest.memory_bytes)}B of memory"
             )
+            for warning in warnings:
+                print(f"# warning: {warning}")
         prediction = {name: getattr(largest, name) for name in type(largest).__dataclass_fields__}
         documents.append(
             {
@@ -139,6 +147,7 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
                 "repeats": experiment.sweep.repeats,
                 "runs": runs,
                 "prediction": prediction,
+                "warnings": warnings,
             }
         )
     if as_json:
@@ -157,7 +166,7 @@ def list_kinds(
 
     from weft.experiment.values import suggestion
     from weft.kinds import catalogue
-    from weft.terminal import kinds_table, parameters_table
+    from weft.terminal import print_kind, print_kinds
 
     rooms = catalogue()
     name, _, kind = (room or "").partition(".")
@@ -176,18 +185,11 @@ def list_kinds(
     console = Console()
     if not room:
         for each, kinds in rooms.items():
-            console.print(kinds_table(each, kinds))
+            print_kinds(console, each, kinds)
+        console.print("weft list ROOM, or ROOM.KIND, says which keys a kind has.", style="dim", highlight=False)
         return
     for each_kind in [rooms[name][kind]] if kind else rooms[name].values():
-        console.print(parameters_table(each_kind))
-        console.print(each_kind.doc, highlight=False)
-        if each_kind.source:
-            console.print(f"Source: {each_kind.source}", highlight=False, markup=False)
-        for profile, values in each_kind.profiles.items():
-            console.print(
-                f"profile {profile}: {', '.join(values) or 'the defaults above'}", highlight=False, markup=False
-            )
-        console.print()
+        print_kind(console, each_kind)
 
 
 @app.command()
@@ -199,28 +201,19 @@ def show(
     from rich.console import Console
 
     from weft.results import Results
-    from weft.terminal import cells_table
+    from weft.terminal import print_cells
 
     results = Results(directory)
     if as_json:
         print(json.dumps(_results_document(results), indent=1))
         return
-    console = Console()
     _print_warnings(results.warnings)
-    console.print(cells_table(results))
-    unfinished = {
-        run: manifest["unfinished"] for run, manifest in results.manifests.items() if manifest.get("unfinished")
-    }
-    for name, flows in unfinished.items():
-        console.print(f"run {name}: {flows} flows did not finish", style="red", highlight=False)
-    if unfinished:
-        reasons = results.flows.filter(results.flows["reason"].is_not_null())["reason"].value_counts(sort=True)
-        for reason, count in reasons.iter_rows():
-            console.print(f"  {count} x {reason}", highlight=False)
-    some = next(iter(results.manifests.values()))
-    console.print(
-        f"{len(results.manifests)} runs by weft {some['version']} ({some['backend']} backend)", highlight=False
+    _print_unfinished(
+        results, [(run, _cell(manifest)) for run, manifest in results.manifests.items() if not manifest["finished"]]
     )
+    print_cells(Console(), results)
+    some = next(iter(results.manifests.values()))
+    print(f"{_count(len(results.manifests), 'run')} by weft {some['version']} ({some['backend']} backend)")
 
 
 @app.command("report")
@@ -349,6 +342,9 @@ def experiment_files(place: Path) -> list[Path]:
 
     Raises ExperimentError.
     """
+    if str(place) == "-":
+        message = "is no file: an experiment is not read from standard input; write it into a file, or name a folder"
+        raise ExperimentError([Fault("-", None, "", message)])
     if not place.is_dir():
         return [place]
     study = place / "study.toml"
@@ -369,7 +365,7 @@ def experiment_files(place: Path) -> list[Path]:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")
+    return f"{number} {noun}" + ("" if number == 1 else "es" if noun.endswith("ch") else "s")
 
 
 def _loaded(file: Path, settings: list[str]) -> "Experiment":
@@ -401,20 +397,44 @@ def _report(directory: Path) -> Path | None:
 def _print_run(outcome: "Outcome", results: "Results | None", page: Path | None) -> None:
     from rich.console import Console
 
-    from weft.terminal import cells_table
+    from weft.terminal import print_cells
 
     if results:
-        Console().print(cells_table(results))
+        print_cells(Console(), results)
     print(f"results: {outcome.directory}")
     if page:
         print(f"report:  {page}")
 
 
-def _print_trouble(outcome: "Outcome") -> None:
+def _print_trouble(outcome: "Outcome", results: "Results | None") -> None:
     _print_warnings(outcome.warnings)
-    for run, message in [*outcome.failed, *outcome.unfinished]:
-        cell = f" ({run.cell})" if run.cell.chosen else ""
-        print(f"run {run.name}{cell}: {message}", file=sys.stderr)
+    if results:
+        _print_unfinished(results, [(run.name, str(run.cell)) for run, _ in outcome.unfinished])
+    for run, message in outcome.failed[:MOST_NAMED]:
+        print(f"run {run.name}{f' ({run.cell})' if run.cell.chosen else ''}: {message}", file=sys.stderr)
+    _print_more(len(outcome.failed), "runs failed")
+
+
+def _print_unfinished(results: "Results", runs: Sequence[tuple[str, str]]) -> None:
+    """Names the flows that did not finish, with the reason."""
+    for run, cell in runs[:MOST_NAMED]:
+        of = f" ({cell})" if cell else ""
+        for reason, flows in results.unfinished(run).items():
+            named = ", ".join(flows[:MOST_NAMED])
+            more = f" and {len(flows) - MOST_NAMED} more" if len(flows) > MOST_NAMED else ""
+            print(f"  run {run}{of}: {reason}: flow {named}{more}", file=sys.stderr)
+    _print_more(len(runs), "runs did not finish")
+
+
+def _print_more(count: int, what: str) -> None:
+    if count > MOST_NAMED:
+        print(f"  {count - MOST_NAMED} more {what}", file=sys.stderr)
+
+
+def _cell(manifest: Mapping[str, Any]) -> str:
+    from weft.experiment.values import said
+
+    return ", ".join(f"{name} = {said(value)}" for name, value in manifest["swept"].items())
 
 
 def _print_warnings(warnings: list[str]) -> None:

@@ -147,7 +147,8 @@ class Lines:
     def end(self, run: Run, outcome: str) -> None:
         """See Observer."""
         self._pace.end()
-        if outcome:
+        # A single run says at the end what is wrong with it.
+        if outcome and self._pace.runs > 1:
             self._say(f"run {run.name} ({run.cell}): {outcome}" if run.cell.chosen else f"run {run.name}: {outcome}")
 
     def close(self) -> None:
@@ -198,7 +199,7 @@ class Bar:
         """See Observer."""
         self._pace.end()
         self._bar.update(self._task, completed=self._pace.done)
-        if outcome:
+        if outcome and self._pace.runs > 1:
             self._live.console.print(f"run {run.name}: {outcome}", style="yellow", highlight=False)
 
     def close(self) -> None:

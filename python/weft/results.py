@@ -30,6 +30,8 @@ class Results:
         if is_temporary:
             weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
         self._frames: dict[str, pl.DataFrame] = {}
+        if not self.directory.is_dir():
+            raise ResultsError(f"{self.directory}: there is no such folder; give the one that weft run wrote")
         if not self.manifests:
             raise ResultsError(f"{self.directory}: no finished run in it; give the folder that weft run wrote")
 
@@ -128,6 +130,15 @@ class Results:
         if run not in self.manifests:
             raise ResultsError(f"{self.directory}: no finished run {run}")
         return RunTables(self.directory / "runs" / run)
+
+    def unfinished(self, run: str) -> dict[str, list[str]]:
+        """The flows of a run that did not finish, as "3 h000>h110", by the reason. Raises ResultsError."""
+        flows = self.tables(run)["flows"]
+        found: dict[str, list[str]] = {}
+        for flow, src, dst, reason in flows.select("flow", "src", "dst", "reason").iter_rows():
+            if reason is not None:
+                found.setdefault(reason, []).append(f"{flow} {src}>{dst}")
+        return found
 
     def values(self, metric: str) -> "pl.DataFrame":
         """One number per finished run: the plan's columns and the metric's value, null where a run has none.

@@ -1,14 +1,17 @@
 """Tables and texts for a terminal: what the command line prints."""
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
 
 from weft import units
 from weft.experiment.values import expected, format_scalar
 from weft.kinds import Kind, Parameter
-from weft.progress import quantity, simulated
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from weft.doctor import Finding
@@ -18,50 +21,107 @@ SHOWN = ("goodput", "fct", "slowdown")
 """Metrics of the table at the end of a run."""
 
 
-def cells_table(results: "Results", metrics: tuple[str, ...] = SHOWN) -> "Table":
-    """One row per cell: mean and 95 % interval of each metric over the repeats; not of metrics without a value."""
+def print_cells(console: "Console", results: "Results", metrics: tuple[str, ...] = SHOWN) -> None:
+    """One row per cell: the mean of each metric over the repeats and half its 95 % interval; not metrics without value.
+
+    A column has one unit, so that numbers can be compared down it.
+    """
+    from rich import box
     from rich.table import Table
 
     from weft.metric import METRICS
+    from weft.report.quantity import quantity as shown_as
+    from weft.report.table import decimals
 
     frame = results.table(metrics)
     keys = results.swept
     metrics = tuple(metric for metric in metrics if frame[metric].null_count() < frame.height)
-    table = Table(title="mean [95 % interval over repeats]", title_justify="left", title_style="")
-    for key in [*keys, "runs"]:
-        table.add_column(key, justify="right" if key == "runs" else "left")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+    for key in keys:
+        # Over two lines, which keeps the column narrow: the section, then the key.
+        section, dot, last = key.rpartition(".")
+        table.add_column(Text(f"{section}{dot}\n{last}" if dot else f"\n{key}"), overflow="fold")
+    table.add_column("\nruns", justify="right", no_wrap=True)
+    columns = []
     for metric in metrics:
-        table.add_column(f"{metric} ({METRICS[metric].summary})", justify="right")
+        largest = max(abs(value) for value in frame[metric].drop_nulls().to_list())
+        shown = shown_as(METRICS[metric].column, largest)
+        columns.append((metric, shown.factor, decimals(largest * shown.factor)))
+        unit = f", {shown.unit}" if shown.unit else ""
+        table.add_column(f"{metric}\n{METRICS[metric].summary}{unit}", justify="right", no_wrap=True)
     for row in frame.iter_rows(named=True):
-        said = [str(row[key]) if row[key] is not None else "" for key in keys] + [str(row["runs"])]
-        table.add_row(*said, *(_interval(row, metric, METRICS[metric].unit) for metric in metrics))
-    return table
+        said = [said_value(row[key]) for key in keys] + [str(row["runs"])]
+        table.add_row(*map(Text, said), *(_interval(row, *column) for column in columns))
+    console.print(table)
+    if any(row["runs"] > 1 for row in frame.iter_rows(named=True)):
+        console.print("mean over repeats ± half of its 95 % interval", style="dim", highlight=False)
+    else:
+        console.print("one run per cell, so no intervals; [sweep] repeats = 10 gives them", style="dim", markup=False)
 
 
-def kinds_table(room: str, kinds: Mapping[str, Kind]) -> "Table":
+def said_value(value: object) -> str:
+    """A swept value: as in the file, empty where the cell does not have the key."""
+    return "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def print_kinds(console: "Console", room: str, kinds: Mapping[str, Kind]) -> None:
     """The kinds of a room, one line each."""
     from rich.table import Table
 
-    table = Table(title=room, title_justify="left", title_style="bold")
-    for name in ("kind", "what it is", "source"):
-        table.add_column(name, no_wrap=name == "kind")
+    console.print(Text(room, style="bold"))
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 2))
+    table.add_column(no_wrap=True, min_width=12)
+    table.add_column()
     for kind in kinds.values():
-        table.add_row(kind.name, kind.summary, kind.source)
-    return table
+        table.add_row(Text(kind.name, style="cyan"), Text(plain(kind.summary)))
+    console.print(table)
+    console.print()
 
 
-def parameters_table(kind: Kind) -> "Table":
-    """The parameters of a kind with unit, default, range and meaning."""
-    from rich.table import Table
+def print_kind(console: "Console", kind: Kind) -> None:
+    """What a kind is, and its keys as they stand in a file, with range and meaning."""
+    from rich.padding import Padding
 
-    table = Table(title=f"{kind.room} / {kind.name}", title_justify="left", title_style="bold")
-    for name in ("key", "is", "default", "range", "what it is"):
-        table.add_column(name, no_wrap=name in ("key", "default"))
+    console.print(Text(f"{kind.room} / {kind.name}", style="bold"))
+    console.print(Text(plain(kind.doc)))
+    if kind.source:
+        console.print(Text(f"Source: {kind.source}", style="dim"))
     for parameter in kind.parameters.values():
-        table.add_row(
-            parameter.name, expected(parameter.value), default_of(parameter), range_of(parameter), parameter.doc
-        )
-    return table
+        line = Text("  ") + Text(parameter.name, style="cyan") + Text(" = ") + Text(default_of(parameter))
+        if notes := [note for note in (type_of(parameter), range_of(parameter)) if note]:
+            line += Text(f"   # {', '.join(notes)}", style="dim")
+        console.print(line)
+        if parameter.doc:
+            console.print(Padding(Text(plain(parameter.doc)), (0, 0, 0, 6), expand=False))
+    for profile, values in kind.profiles.items():
+        of = {name: kind.parameters[name].value for name in values if name in kind.parameters}
+        said = [f"{name} = {_toml(format_scalar(of[name], values[name]))}" for name in of]
+        console.print(Text(f"  profile {profile}: {', '.join(said) or 'the defaults above'}"))
+    console.print()
+
+
+def plain(doc: str) -> str:
+    """A description for people: code is not quoted."""
+    return doc.replace("`", "")
+
+
+def type_of(parameter: Parameter) -> str:
+    """What is written for a key, where its default does not show that."""
+    value = parameter.value
+    if value["type"] == "room":
+        return f"kinds: weft list {value['room']}"
+    if value["type"] == "table":
+        return f"keys: weft list record.{value['record']}"
+    if value["type"] == "list" and value["of"]["type"] == "table":
+        return f"a list of tables; keys: weft list record.{value['of']['record']}"
+    if value["type"] == "choice" or words_of(value):
+        return expected(value)
+    return expected(value) if parameter.required or parameter.default in (None, []) else ""
+
+
+def words_of(value: Mapping[str, Any]) -> bool:
+    """Whether a value may also be a word, like "flows done"."""
+    return bool(value.get("words"))
 
 
 def default_of(parameter: Parameter) -> str:
@@ -72,8 +132,7 @@ def default_of(parameter: Parameter) -> str:
         return "(none)"
     if parameter.value["type"] in ("table", "list", "room"):
         return "(its own)" if parameter.default else "[]"
-    value = format_scalar(parameter.value, parameter.default)
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return _toml(format_scalar(parameter.value, parameter.default))
 
 
 def range_of(parameter: Parameter) -> str:
@@ -105,22 +164,13 @@ def findings_table(findings: list["Finding"]) -> "Table":
     return table
 
 
-def with_unit(value: float, unit: str) -> str:
-    """A number of a metric to three digits.
-
-    >>> with_unit(9.41e9, "bps"), with_unit(1.5e6, "ns"), with_unit(1.25, ""), with_unit(1786, "")
-    ('9.41 Gbps', '1.5 ms', '1.25', '1786')
-    """
-    if unit == "bps":
-        return f"{quantity(value)}bps" if value >= 1000 else f"{value:.3g} bps"
-    if unit == "ns":
-        return simulated(round(value * 1000))
-    return f"{value:.3g} {unit}".rstrip() if abs(value) < 1000 else f"{value:.0f} {unit}".rstrip()
-
-
-def _interval(row: Mapping[str, Any], metric: str, unit: str) -> str:
+def _interval(row: Mapping[str, Any], metric: str, factor: float, places: int) -> str:
     mean, low, high = row[metric], row[f"{metric}_low"], row[f"{metric}_high"]
     if mean is None:
         return "-"
-    text = with_unit(mean, unit)
-    return text if low is None else f"{text} [{with_unit(max(low, 0.0), unit)}, {with_unit(high, unit)}]"
+    half = "" if low is None else f" ± {(high - low) / 2 * factor:,.{places}f}"
+    return f"{mean * factor:,.{places}f}{half}"
+
+
+def _toml(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | str) else str(value)

@@ -28,7 +28,7 @@ def test_what_is_missing_or_unfinished_is_found(swept: Path):
     numbers = collect(folder)
     assert len(folder.runs) - len(folder.done) == 1
     [stuck] = numbers.unfinished
-    assert (stuck.flows, stuck.of, stuck.reasons) == (2, 16, {"path down": 2})
+    assert (stuck.flows, stuck.of, stuck.reasons) == (2, 16, {"path down": ["0 h000>h211", "1 h001>h310"]})
     assert "completion.mean" in columns_shown(numbers)
     finished = numbers.interval("static", "completion.mean")
     assert finished is not None

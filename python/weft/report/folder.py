@@ -131,6 +131,8 @@ def read_folder(directory: Path) -> Folder:
 
     Raises ResultsError if it holds no run.
     """
+    if not directory.is_dir():
+        raise ResultsError(f"{directory}: there is no such folder; give the one that `weft run` wrote")
     plan = _plan(directory)
     axes = tuple(column for column in plan.columns if column not in PLAN_COLUMNS)
     groups: dict[str, list[dict[str, Any]]] = {}

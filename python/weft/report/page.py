@@ -17,6 +17,7 @@ from weft.report.folder import Folder
 from weft.report.table import Numbers, columns_shown, decimals, heading, largest, shown_in, tidy
 
 MOST_ROWS = 200
+MOST_NAMED = 5
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """`unsafe-eval`: Vega compiles its expressions."""
 
@@ -95,7 +96,7 @@ def _alerts(folder: Folder, numbers: Numbers) -> str:
             "They failed or were interrupted; the same <code>weft run</code> resumes them."
         )
     for stuck in numbers.unfinished[:12]:
-        reasons = "; ".join(f"{reason} ({count})" for reason, count in stuck.reasons.items())
+        reasons = "; ".join(f"{reason} ({_named(flows)})" for reason, flows in stuck.reasons.items())
         failures.append(
             f"<strong>{stuck.flows} of {stuck.of} flows did not finish</strong> in run {escape(stuck.run.name)} "
             f"({escape(stuck.cell.label)}, repeat {stuck.run.repeat}): {escape(reasons)}. "
@@ -119,6 +120,11 @@ def _alerts(folder: Folder, numbers: Numbers) -> str:
     if texts:
         html += _alert("warning", "Look before you trust the numbers", texts)
     return html
+
+
+def _named(flows: Sequence[str]) -> str:
+    more = f" and {len(flows) - MOST_NAMED} more" if len(flows) > MOST_NAMED else ""
+    return f"{'flow' if len(flows) == 1 else 'flows'} {', '.join(flows[:MOST_NAMED])}{more}"
 
 
 def _alert(kind: str, title: str, items: Sequence[str]) -> str:

@@ -1,7 +1,6 @@
 """The results table: per cell the key metrics of its runs, each with a 95 % t interval over the repeats."""
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -37,7 +36,8 @@ class Unfinished:
     cell: Cell
     flows: int
     of: int
-    reasons: dict[str, int]
+    reasons: dict[str, list[str]]
+    """The flows by reason, as "3 h000>h110"."""
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,12 @@ def _unfinished(run: Run, cell: Cell, tables: Mapping[str, pl.DataFrame]) -> Unf
     stuck = flows.filter(pl.col("size_bytes").is_not_null() & pl.col("fct_ns").is_null())
     if stuck.is_empty():
         return None
-    reasons = stuck["reason"].fill_null("no reason given").to_list() if "reason" in stuck.columns else []
-    return Unfinished(run, cell, stuck.height, flows.height, dict(Counter(map(str, reasons)).most_common()))
+    reasons: dict[str, list[str]] = {}
+    for row in stuck.iter_rows(named=True):
+        named = f"{row.get('flow')} {row.get('src')}>{row.get('dst')}"
+        reasons.setdefault(row.get("reason") or "no reason given", []).append(named)
+    reasons = dict(sorted(reasons.items(), key=lambda item: -len(item[1])))
+    return Unfinished(run, cell, stuck.height, flows.height, reasons)
 
 
 def _below_ideal(flows: pl.DataFrame | None) -> int:
