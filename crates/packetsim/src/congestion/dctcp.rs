@@ -142,6 +142,7 @@ mod tests {
             );
         }
         state.on_mark(&mut reduced, &Ack { una: 951, ..ack });
-        assert!((reduced.cwnd - 100.0 * (1.0 - state.alpha / 2.0).powi(2)).abs() < 1e-9);
+        let factor = 1.0 - state.alpha / 2.0;
+        assert!((reduced.cwnd - 100.0 * factor * factor).abs() < 1e-9);
     }
 }
