@@ -80,7 +80,7 @@ TCP = st.fixed_dictionaries(
         "limited_transmit": st.booleans(),
         "ack_every": st.integers(1, 3),
         "initial_window": st.integers(1, 20),
-        "receive_window": st.sampled_from(["1 B", "3 kB", "64 KiB"]),
+        "receive_window": st.sampled_from(["0 B", "300 B", "3 kB", "64 KiB"]),
     },
 )
 
