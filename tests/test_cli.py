@@ -1,12 +1,15 @@
 """The command line, as a person starts it: exit status, what is printed where, what is written."""
 
+import csv
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
 import time
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -306,3 +309,40 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     for command in ("run", "check", "list", "show", "report", "schema", "doctor"):
         assert f" {command} " in said
     assert weft("--version", cwd=tmp_path).stdout.startswith("weft ")
+
+
+def test_the_report_says_the_commands_that_run_all_and_each_cell_again(small: Path) -> None:
+    settings = ("--set", "topology.hosts=6", "--set", 'sweep."congestion.kind"=["reno", "cubic"]')
+    axis = ("--set", 'sweep.transport=[{ kind = "tcp" }, { kind = "tcp", profile = "rfc" }]')
+    first = weft("run", "small.toml", *settings, *axis, "--backend", "packet", cwd=small)
+    assert first.returncode == 0, first.stderr
+    html = (small / "out/small/report.html").read_text()
+    (again,) = re.findall(r"<dt>Reproduce</dt><dd><code>(.*?)</code>", html)
+    given = [*settings, *axis, "--set", 'backend.kind="packet"']
+    whole = shlex.split(unescape(again))
+    assert whole == ["weft", "run", "small/experiment.toml", *given, "--out", "small-again"]
+    data = json.loads(re.findall(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[0])
+    cells = list(csv.DictReader(data["tables"]["results"].splitlines()))
+    one = shlex.split(cells[3]["command"])
+    assert one[-6:] == [
+        "--set",
+        'sweep."congestion.kind"=["cubic"]',
+        "--set",
+        'sweep.transport=[{ kind = "tcp", profile = "rfc" }]',
+        "--out",
+        "small-cell3",
+    ]
+    for command, cell_runs in ((whole, 4), (one, 1)):
+        done = weft(*command[1:], "--no-report", cwd=small / "out")
+        assert done.returncode == 0, done.stderr
+        runs = {place.name for place in (small / "out" / command[-1] / "runs").iterdir()}
+        # The same runs by name: the same experiment and seed.
+        assert len(runs) == cell_runs
+        assert runs <= {place.name for place in (small / "out/small/runs").iterdir()}
+
+
+def test_manifests_record_the_settings_of_the_command_line(small: Path) -> None:
+    done = weft("run", "small.toml", "--no-report", "--backend", "packet", "--set", "seed=3", "--out", "o", cwd=small)
+    assert done.returncode == 0
+    for file in (small / "o").rglob("manifest.json"):
+        assert json.loads(file.read_text())["set"] == ["seed=3", 'backend.kind="packet"']

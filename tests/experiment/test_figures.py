@@ -85,8 +85,8 @@ transport = [{ kind = "tcp" }, { kind = "tcp", profile = "rfc" }]
         ),
         ('figure = "bar"\ny = 3', "experiment:15: report[0].y: 3 is a whole number; expected text"),
         (
-            'figure = "bar"\nz = "fct"',
-            'experiment:15: report[0].z: [[report]] has no key "z"; its keys: figure',
+            'figure = "bar"\ny = "fct"\nz = 1',
+            'experiment:16: report[0].z: [[report]] has no key "z"; its keys: figure',
         ),
     ],
 )

@@ -170,6 +170,7 @@ def _manifest(experiment: Experiment, run: Run, done: Finished, wall_s: float) -
         "repeat": run.repeat,
         "seed": run.seed,
         "swept": run.cell.swept,
+        "set": list(experiment.document.settings),
         "experiment": resolved,
         "version": _core.version(),
         "commit": _core.commit(),

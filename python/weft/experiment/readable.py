@@ -52,13 +52,13 @@ def _value(value_type: ValueType, value: Any) -> Any:
 
 def toml(tables: Mapping[str, Any]) -> str:
     """TOML text of nested tables: a section for each table, an inline table below that."""
-    lines = [f"{_key(key)} = {_inline(value)}" for key, value in tables.items() if not _is_section(value)]
+    lines = [f"{_key(key)} = {inline(value)}" for key, value in tables.items() if not _is_section(value)]
     for key, value in tables.items():
         if not _is_section(value):
             continue
         elements, header = (value, f"[[{_key(key)}]]") if isinstance(value, list) else ([value], f"[{_key(key)}]")
         for element in elements:
-            lines += ["", header, *(f"{_key(name)} = {_inline(part)}" for name, part in element.items())]
+            lines += ["", header, *(f"{_key(name)} = {inline(part)}" for name, part in element.items())]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
@@ -76,17 +76,22 @@ def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _inline(value: Any) -> str:
+def inline(value: Any) -> str:
+    """A value as TOML in one line.
+
+    >>> inline([{"kind": "mptcp", "subflows": 4}])
+    '[{ kind = "mptcp", subflows = 4 }]'
+    """
     match value:
         case bool():
             return "true" if value else "false"
         case str():
             return _text(value)
         case dict():
-            inside = ", ".join(f"{_key(key)} = {_inline(part)}" for key, part in value.items())
+            inside = ", ".join(f"{_key(key)} = {inline(part)}" for key, part in value.items())
             return f"{{ {inside} }}" if inside else "{}"
         case list():
-            return f"[{', '.join(_inline(part) for part in value)}]"
+            return f"[{', '.join(inline(part) for part in value)}]"
         case float():
             return repr(value)
         case _:

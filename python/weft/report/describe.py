@@ -6,7 +6,9 @@ import tomllib
 from collections.abc import Mapping
 
 from weft.errors import ResultsError
-from weft.report.folder import Folder
+from weft.experiment import path as dotted
+from weft.experiment.readable import inline
+from weft.report.folder import Cell, Folder
 from weft.report.quantity import quantity, rounded
 from weft.report.table import Numbers
 
@@ -80,10 +82,34 @@ def rows(folder: Folder) -> list[tuple[str, str]]:
     return [(word, text) for word, text in listed if text]
 
 
-def command(folder: Folder) -> str:
-    """The command that runs the same experiment again, from the folder that holds this one."""
+def command(folder: Folder, cell: Cell | None = None) -> str:
+    """The command that runs the same again, or one cell of it with its repeats, from the folder that holds this one.
+
+    The settings of the first command line (`--set`, `--backend`) are in it.
+    """
     name = folder.directory.resolve().name
-    return f"weft run {shlex.quote(f'{name}/experiment.toml')} --out {shlex.quote(f'{name}-again')}"
+    given = folder.described.get("set")
+    settings = [str(setting) for setting in given] if isinstance(given, list) else []
+    again = f"{name}-again"
+    if cell is not None and folder.axes:
+        settings += [f"{dotted.write(('sweep', key))}={inline([value])}" for key, value in _chosen(folder, cell)]
+        again = f"{name}-cell{cell.runs[0].cell}"
+    said = [part for setting in settings for part in ("--set", setting)]
+    return shlex.join(["weft", "run", f"{name}/experiment.toml", *said, "--out", again])
+
+
+def _chosen(folder: Folder, cell: Cell) -> list[tuple[str, object]]:
+    """The values that a cell has on the axes, in the order of the file; the last axis varies fastest."""
+    experiment = folder.described.get("experiment")
+    sweep = experiment.get("sweep") if isinstance(experiment, dict) else None
+    index = cell.runs[0].cell
+    if not isinstance(sweep, dict) or not index.isdigit():
+        return [(key, value) for key, value in cell.keys.items() if value is not None]
+    place, chosen = int(index), []
+    for key, values in reversed([axis for axis in sweep.items() if axis[0] != "repeats"]):
+        place, at = divmod(place, len(values))
+        chosen.append((key, values[at]))
+    return chosen[::-1]
 
 
 def _fabric(folder: Folder) -> str:

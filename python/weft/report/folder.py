@@ -103,6 +103,15 @@ class Folder:
     cells: tuple[Cell, ...]
     experiment_text: str | None = field(repr=False)
 
+    @cached_property
+    def described(self) -> dict[str, Any]:
+        """`manifest.json` of the folder: the settings of the command line and the whole experiment; or nothing."""
+        try:
+            described = json.loads((self.directory / "manifest.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return described if isinstance(described, dict) else {}
+
     @property
     def runs(self) -> tuple[Run, ...]:
         """All planned runs."""

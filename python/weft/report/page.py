@@ -11,6 +11,8 @@ from html import escape
 from importlib.resources import files
 from itertools import groupby
 
+import polars as pl
+
 from weft.report import describe, theme
 from weft.report.figure.drawing import Figure
 from weft.report.folder import Folder
@@ -49,7 +51,7 @@ def page(folder: Folder, numbers: Numbers, figures: Sequence[Figure], not_drawn:
         _runs(folder),
         _experiment(folder),
         "</main>",
-        _data(figures, {"results": tidy(folder, numbers).write_csv()}),
+        _data(figures, {"results": _with_commands(folder, tidy(folder, numbers)).write_csv()}),
         f"<script>{_inert(javascript())}</script>",
         f"<script>{own.joinpath('page.js').read_text(encoding='utf-8')}</script>",
         "</body></html>\n",
@@ -67,6 +69,11 @@ def javascript() -> str:
 def _inert(script: str) -> str:
     """A script that cannot end its element early."""
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _with_commands(folder: Folder, cells: pl.DataFrame) -> pl.DataFrame:
+    """The command that runs each cell again, as the last column."""
+    return cells.with_columns(pl.Series("command", [describe.command(folder, cell) for cell in folder.cells]))
 
 
 def _data(figures: Sequence[Figure], tables: Mapping[str, str]) -> str:
