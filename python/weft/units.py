@@ -69,16 +69,17 @@ class Family:
     def format(self, value: int) -> str:
         """The unit with the smallest whole number: `parse(format(x)) == x`.
 
-        >>> TIME.format(1_500_000), SIZE.format(26_214_400), RATE.format(20_000_000)
-        ('1500 ns', '25 MiB', '20 Mbps')
+        >>> TIME.format(1_500_000), SIZE.format(26_214_400), RATE.format(20_000_000), SIZE.format(0)
+        ('1500 ns', '25 MiB', '20 Mbps', '0 B')
         """
+        if value == 0:
+            # No time at all is 0 s to a person, and nothing to send is 0 B.
+            return f"0 {self.written[0] if self is TIME else self.base}"
         best = (value, self.base)
         for unit in self.written:
             count, rest = divmod(value, self.units[unit])
-            if not rest and (count < best[0] or value == 0):
+            if not rest and count < best[0]:
                 best = (count, unit)
-                if value == 0:
-                    break
         return f"{best[0]} {best[1]}"
 
     def _hint(self) -> str:
