@@ -1,16 +1,15 @@
 """CUBIC: mean window under periodic loss.
 
-Source: RFC 9438, section 5.1, equation 5: with C = 0.4, beta = 0.7
+Source: RFC 9438, the response function of its steady-state model: with C = 0.4, beta = 0.7
 
     mean window = (C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4)
                 = (0.4 x 3.7 / 1.2)^(1/4) x (0.1 / 10^-4)^(3/4) = 1.0538 x 177.83 = 187.4 segments
 
-for p = 10^-4 and a round trip of 100 ms (187 in table 1 of the RFC).
+for p = 10^-4 and a round trip of 100 ms.
 
-The equation is a fixed point that is approached very slowly: losses fall where the cubic is flat, so a window that is
-x segments off moves by about 2 x 10^-5 x^3 segments with each loss. Without fast convergence it comes down from
-above; with it, every loss below the last maximum takes off another 15 %, so it ends below and climbs. This is what
-the 10 % are for.
+The equation is a fixed point that is approached very slowly: losses fall where the cubic is flat, so with each loss the
+window moves by the cube of what it is off. In runs of minutes it stays above without fast convergence; with it, a loss
+below the last maximum takes off another 15 %, so it ends below and climbs. This is what the 10 % are for.
 """
 
 from collections.abc import Iterator
@@ -33,4 +32,4 @@ def rows(is_full: bool) -> Iterator[Row]:
         yield near("mean window", setup, window, expected, relative=0.1, unit="segments")
 
 
-ORACLE = Oracle(15, "CUBIC under loss", "RFC 9438, section 5.1", "A", rows)
+ORACLE = Oracle(15, "CUBIC under loss", "RFC 9438", "A", rows)

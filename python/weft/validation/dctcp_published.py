@@ -1,9 +1,9 @@
 """DCTCP as published: two long flows through one switch port.
 
-Source: Alizadeh et al., SIGCOMM 2010, sections 3.4 and 4.1 (figures 1, 12, 13): at 1 Gb/s with K = 20 and at 10 Gb/s
-with K = 65 the queue stays around K + N packets, and the throughput is that of TCP: 0.95 of the line rate at 1 Gb/s,
-limited by headers. Expected here: the queue's maximum K + N within 30 % of K, the throughput (wire bytes) at least
-0.94 of the line rate. The queue of TCP, which fills the buffer, is shown beside.
+Source: Alizadeh et al., SIGCOMM 2010, as recalled, not re-read: at 1 Gb/s with K = 20 and at 10 Gb/s with K = 65 the
+queue stays around K + N packets, and the throughput is that of TCP. Expected here: the queue's maximum K + N within 30 %
+of K, the throughput (wire bytes) at least 0.94 of the line rate. The queue of TCP, which fills the buffer, is shown
+beside.
 """
 
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ def rows(is_full: bool) -> Iterator[Row]:
         yield near("queue maximum", setup, largest, threshold + N, absolute=0.3 * threshold, unit="packets")
         yield shown("queue mean", setup, float(queue.mean()), unit="packets")
         used = float(chosen(results.links, link=BOTTLENECK)["utilization"][0])
-        yield between("throughput / line rate", setup, used, 0.94, 1.0, expected=0.95)
+        yield between("throughput / line rate", setup, used, 0.94, 1.0)
         reno = simulate(two_flows(rate, threshold, milliseconds, OVERHEAD, congestion={"kind": "reno"}))
         yield shown("TCP queue maximum", setup, float(queue_packets(reno).max()) * PACKET_SHARE, unit="packets")
         used = float(chosen(reno.links, link=BOTTLENECK)["utilization"][0])
-        yield shown("TCP throughput / line rate", setup, used, 0.95)
+        yield shown("TCP throughput / line rate", setup, used)
 
 
-ORACLE = Oracle(36, "DCTCP, published", "Alizadeh et al., SIGCOMM 2010", "V", rows)
+ORACLE = Oracle(36, "DCTCP, published", "Alizadeh et al., SIGCOMM 2010", "R", rows)

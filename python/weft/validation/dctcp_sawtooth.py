@@ -1,6 +1,6 @@
 """DCTCP: the sawtooth of the queue under synchronized flows.
 
-Source: Alizadeh et al., SIGCOMM 2010, section 3.3. N flows on a link of capacity C, marking threshold K. The critical
+Source: Alizadeh et al., SIGCOMM 2010 (the steady state). N flows on a link of capacity C, marking threshold K. The critical
 window is W* = (C RTT + K) / N, the marked share alpha = sqrt(2 / W*). With C = 10 Gb/s, RTT = 100 us, packets of 1500 B
 (C RTT = 83.3 packets), K = 40, N = 2:
 
@@ -87,4 +87,4 @@ def sawtooth(queue: Any) -> tuple[float, float, float]:
     return peaks, troughs, float(np.mean(np.diff(starts)))
 
 
-ORACLE = Oracle(13, "DCTCP sawtooth", "Alizadeh et al., SIGCOMM 2010, section 3.3", "A", rows)
+ORACLE = Oracle(13, "DCTCP sawtooth", "Alizadeh et al., SIGCOMM 2010", "A", rows)

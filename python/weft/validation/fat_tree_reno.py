@@ -5,9 +5,9 @@ overhead, 100-packet drop-tail queues, endless flows, 30 ms: 49.0 % of the line 
 53.5, 49.3 and 48.0 % with ACKs outside the network; p10 about 20, p50 48, p90 90 %. Max-min fairness alone would give
 47.65 %.
 
-The first 10 ms are left out. The shortest retransmission timeout is 10 ms, an ACK answers every segment, as in htsim.
-Goodput is of payload; a full packet carries 1448 of 1500 B, so the share of the wire is 1500 / 1448 as much: what is
-compared here.
+The first 10 ms are left out. The shortest retransmission timeout is 10 ms and an ACK answers every segment: htsim's
+settings as recalled, not part of what was measured. Goodput is of payload; a full packet carries 1448 of 1500 B, so the
+share of the wire is 1500 / 1448 as much: what is compared here.
 """
 
 from collections.abc import Iterator
