@@ -1,9 +1,9 @@
 """DCTCP as published: two long flows through one switch port.
 
 Source: Alizadeh et al., SIGCOMM 2010, as recalled, not re-read: at 1 Gb/s with K = 20 and at 10 Gb/s with K = 65 the
-queue stays around K + N packets, and the throughput is that of TCP. Expected here: the queue's maximum K + N within 30 %
-of K, the throughput (wire bytes) at least 0.94 of the line rate. The queue of TCP, which fills the buffer, is shown
-beside.
+queue stays around K + N packets, and the throughput is that of TCP. Expected here: the queue's maximum K + N within
+30 % of K, the throughput (wire bytes) at least 0.94 of the line rate. The queue of TCP, which fills the buffer, is
+shown beside.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
 """DCTCP: the sawtooth of the queue under synchronized flows.
 
-Source: Alizadeh et al., SIGCOMM 2010 (the steady state). N flows on a link of capacity C, marking threshold K. The critical
-window is W* = (C RTT + K) / N, the marked share alpha = sqrt(2 / W*). With C = 10 Gb/s, RTT = 100 us, packets of 1500 B
-(C RTT = 83.3 packets), K = 40, N = 2:
+Source: Alizadeh et al., SIGCOMM 2010 (the steady state). N flows on a link of capacity C, marking threshold K. The
+critical window is W* = (C RTT + K) / N, the marked share alpha = sqrt(2 / W*). With C = 10 Gb/s, RTT = 100 us,
+packets of 1500 B (C RTT = 83.3 packets), K = 40, N = 2:
 
     queue maximum Q = K + N                           = 42 packets
     amplitude     A = sqrt(2 N (C RTT + K)) / 2       = sqrt(493.3) / 2 = 11.1 packets
