@@ -1,6 +1,7 @@
 """The table that `weft validate` prints."""
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from weft.validation.oracle import FAIL, MARKS, PASS, SHOWN, Row
@@ -13,42 +14,35 @@ STYLES = {PASS: "green", FAIL: "bold red", SHOWN: "cyan"}
 
 def print_findings(findings: "Iterator[Finding]") -> "list[Finding]":
     """Print findings as a table, telling on a terminal which oracle is running; returns them."""
+    from rich.box import SIMPLE
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console, done = Console(), []
     with console.status("oracles") as status:
         for finding in findings:
             done.append(finding)
             status.update(f"{finding.name}: {len(done)} rows")
-    table = Table(title="oracles", title_justify="left", title_style="bold")
-    for name in ("#", "oracle", "metric", "set-up"):
-        table.add_column(name)
-    for name in ("value", "95 % interval", "expected", "tolerance"):
-        table.add_column(name, justify="right")
-    for name in ("", "source", "s"):
-        table.add_column(name, justify="right" if name == "s" else "left")
-    before = ""
-    for finding in done:
-        row, oracle = finding.row, finding.oracle
-        is_first = finding.name != before
-        if is_first and before:
-            table.add_section()
-        before = finding.name
-        table.add_row(
-            str(oracle.number) if is_first else "",
-            finding.name if is_first else "",
-            f"{row.metric} ({row.unit})" if row.unit else row.metric,
-            row.setup,
-            number(row.value),
-            interval(row),
-            number(row.expected),
-            row.tolerance,
-            f"[{STYLES[row.verdict]}]{row.verdict}[/]",
-            f"{oracle.source} ({oracle.mark})" if is_first else "",
-            f"{finding.seconds:.1f}",
-        )
-    console.print(table)
+    for name, rows in groupby(done, key=lambda finding: finding.name):
+        group = list(rows)
+        oracle = group[0].oracle
+        seconds = sum(finding.seconds for finding in group)
+        console.print(f"\n[bold]{oracle.number} {name}[/] [dim]{oracle.title} ({seconds:.1f} s)[/]", highlight=False)
+        console.print(f"[dim]{oracle.source} ({oracle.mark})[/]", highlight=False)
+        table = Table(box=SIMPLE, show_edge=False, pad_edge=False)
+        for column in ("", "value", "expected", "tolerance"):
+            table.add_column(column, justify="right" if column else "left", no_wrap=not column)
+        table.add_column("metric: set-up", ratio=1)
+        for finding in group:
+            row = finding.row
+            metric = f"{row.metric}, {row.unit}" if row.unit else row.metric
+            value = number(row.value) + (f"\n[dim]{interval(row)}[/]" if interval(row) else "")
+            said = f"[{STYLES[row.verdict]}]{row.verdict}[/]"
+            setup = f"{metric}: {row.setup}" if row.setup else metric
+            table.add_row(said, value, number(row.expected), row.tolerance, Text(setup))
+        console.print(table)
+    console.print()
     marks = sorted({finding.oracle.mark for finding in done})
     console.print("; ".join(f"{mark}: {MARKS[mark]}" for mark in marks), highlight=False)
     counts = {verdict: sum(finding.row.verdict == verdict for finding in done) for verdict in STYLES}
