@@ -216,7 +216,7 @@ fn need_hosts(hosts: u64, least: u64, what: &str) -> Result<(), Fault> {
     }
     Err(Fault::new(
         "workload",
-        format!("{what}: this takes at least {least} hosts; the topology has {hosts}"),
+        format!("{what}: at least {least} hosts are needed; the topology has {hosts}"),
     ))
 }
 

@@ -80,7 +80,7 @@ mod tests {
     fn too_few_hosts_are_refused() {
         assert_eq!(
             fault(15, json!({ "kind": "fetch", "size": 1 })),
-            "workload: 2 clients with 7 servers each: this takes at least 16 hosts; the topology has 15"
+            "workload: 2 clients with 7 servers each: at least 16 hosts are needed; the topology has 15"
         );
     }
 }

@@ -52,7 +52,7 @@ mod tests {
     fn one_host_has_nobody_to_send_to() {
         assert_eq!(
             fault(1, json!({ "kind": "permutation" })),
-            "workload: a permutation: this takes at least 2 hosts; the topology has 1"
+            "workload: a permutation: at least 2 hosts are needed; the topology has 1"
         );
     }
 }

@@ -42,7 +42,7 @@ impl Poisson {
         }
         Err(Fault::new(
             "workload.flows",
-            "would never end; give a number of flows, or a stop time",
+            "is left out, so arrivals would never end; give flows = 1000, or stop = \"1 s\"",
         ))
     }
 }
@@ -129,7 +129,10 @@ mod tests {
         let flows = try_flows(16, workload.clone(), Some(Time::from_ms(100))).unwrap();
         assert!((130..=270).contains(&flows.len()), "{}", flows.len());
         assert!(flows.iter().all(|f| f.start < Time::from_ms(100)));
-        assert!(fault(16, workload).starts_with("workload.flows: would never end"));
+        assert!(
+            fault(16, workload)
+                .starts_with("workload.flows: is left out, so arrivals would never end")
+        );
     }
 
     #[test]
