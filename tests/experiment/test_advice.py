@@ -39,6 +39,18 @@ NO_CAPABLE_SENDER = 'no sender is ECN-capable (congestion.kind = "dctcp" and tra
         (["queue.kind=ecn_step"], [f"queue.kind ecn_step never marks: {NO_CAPABLE_SENDER}"]),
         (["queue.kind=red"], [f"queue.kind red drops where it would mark: {NO_CAPABLE_SENDER}"]),
         (["queue.kind=red", "queue.ecn=false"], []),
+        (
+            ["queue.kind=ecn_step", "congestion.kind=dctcp", "queue.threshold=250 packets"],
+            ["dctcp sees no marks: queue.threshold 250 packets is not below queue.capacity 250 packets"],
+        ),
+        (["queue.kind=ecn_step", "congestion.kind=dctcp", "queue.threshold=249 packets"], []),
+        (
+            ['workload=[{ kind = "poisson", size = "1 kB", load = 1.5, flows = 10 }]'],
+            [
+                "poisson: load 1.5 is more than the hosts' links carry, so that completion times grow with the length "
+                "of the run"
+            ],
+        ),
     ],
 )
 def test_what_can_have_no_effect_is_said(settings: list[str], said: list[str]) -> None:

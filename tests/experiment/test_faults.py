@@ -95,6 +95,11 @@ def faults(tmp_path: Path, text: str, *settings: str) -> list[str]:
         ),
         (
             'size = "1 MiB"',
+            'size = "1 MiB"\n[queue]\nkind = "red"\nmin_threshold = 100',
+            "incast.toml:8: queue.max_threshold: 90 is not above min_threshold, 100",
+        ),
+        (
+            'size = "1 MiB"',
             'size = "1 MiB"\n[backend]\nkind = "flow"',
             'incast.toml:9: backend.kind: unknown "flow"; known: packet',
         ),

@@ -158,6 +158,9 @@ def differing_keys(before: Any, after: Any, path: str = "") -> list[str]:
     ['topology.k']
     """
     if isinstance(before, dict) and isinstance(after, dict):
+        if before.get("kind") != after.get("kind"):
+            # Another kind has other keys; that it is another one says it all.
+            return [f"{path}.kind" if path else "kind"]
         keys = [*before, *(key for key in after if key not in before)]
         return [
             found

@@ -95,9 +95,9 @@ def refuse_what_cannot_run(experiment: Experiment) -> None:
             predicted = predict(spec, experiment.document)
             if available is not None and predicted.memory_bytes > available:
                 message = (
-                    f"{predicted.hosts} hosts and {predicted.flows} flows need about "
+                    f"{predicted.hosts:,} hosts and {predicted.flows:,} flows need about "
                     f"{quantity(predicted.memory_bytes)}B of memory; {quantity(available)}B are available; "
-                    "make the topology smaller, or use a larger machine"
+                    "make the topology or the workload smaller, or use a larger machine"
                 )
                 faults[message] = experiment.document.fault(("topology",), message, value=predicted.memory_bytes)
                 continue

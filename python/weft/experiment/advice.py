@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from weft import units
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -37,7 +39,13 @@ class Asked:
         queue = self.spec["queue"]
         if queue.get("kind") == "drop_tail":
             return "queue.kind drop_tail never marks"
-        return "" if queue.get("ecn", True) else f"queue.ecn = false, so {queue.get('kind')} only drops"
+        if not queue.get("ecn", True):
+            return f"queue.ecn = false, so {queue.get('kind')} only drops"
+        threshold, capacity = queue.get("threshold", {}), queue.get("capacity", {})
+        if threshold and any(threshold[unit] >= capacity[unit] for unit in threshold.keys() & capacity.keys()):
+            of, whole = units.format_capacity(threshold), units.format_capacity(capacity)
+            return f"queue.threshold {of} is not below queue.capacity {whole}"
+        return ""
 
 
 Found = Iterator[str]
@@ -73,11 +81,22 @@ def marks_need_a_capable_sender(asked: Asked) -> Found:
     yield f"queue.kind {kind} {effect}: no sender is ECN-capable ({way_out})"
 
 
+def load_fits_the_links(asked: Asked) -> Found:
+    """Above the rate of the hosts' links queues grow as long as flows arrive."""
+    for workload in asked.spec["workload"]:
+        if isinstance(load := workload.get("load"), float) and load > 1:
+            yield (
+                f"{workload['name']}: load {load:g} is more than the hosts' links carry, so that completion times grow "
+                "with the length of the run"
+            )
+
+
 ADVICE: tuple[Callable[[Asked], Found], ...] = (
     congestion_control_acts_on_tcp,
     dctcp_needs_marks,
     ecn_needs_marks,
     marks_need_a_capable_sender,
+    load_fits_the_links,
 )
 
 

@@ -92,6 +92,14 @@ def workloads_stop_after_they_start(spec: Mapping[str, Any]) -> Found:
             yield ("workload", index, "stop"), f"{TIME.format(stop)} is not after start, {TIME.format(start)}"
 
 
+def thresholds_of_red_rise(spec: Mapping[str, Any]) -> Found:
+    """Between the two the probability rises."""
+    queue = spec["queue"]
+    low, high = queue.get("min_threshold"), queue.get("max_threshold")
+    if low is not None and high is not None and low >= high:
+        yield ("queue", "max_threshold"), f"{high:g} is not above min_threshold, {low:g}"
+
+
 RULES: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
     endless_flows_need_an_end,
     the_window_lies_inside_the_run,
@@ -99,4 +107,5 @@ RULES: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
     samples_need_an_interval,
     workloads_have_names_of_their_own,
     workloads_stop_after_they_start,
+    thresholds_of_red_rise,
 )
