@@ -9,15 +9,6 @@ pub mod cubic;
 pub mod dctcp;
 pub mod reno;
 
-weft_net::room! {
-    /// The congestion control of every TCP sender: `[congestion]`.
-    pub enum Congestion {
-        Reno(reno::Reno),
-        Cubic(cubic::Cubic),
-        Dctcp(dctcp::Dctcp),
-    }
-}
-
 /// The window, in segments.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Window {
@@ -83,61 +74,63 @@ pub(crate) trait Control {
     fn on_undo(&mut self) {}
     /// Any ACK, before all others: `segments` were delivered, cumulatively or selectively.
     fn on_delivered(&mut self, _segments: u32, _ack: &Ack) {}
+    /// Whether packets are ECN-capable and every mark is echoed as it is (RFC 8257), not until it is answered (RFC 3168).
+    fn needs_precise_marks(&self) -> bool {
+        false
+    }
 }
 
-/// The state of one sender's control.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Controller {
-    Reno(reno::State),
-    Cubic(Box<cubic::State>),
-    Dctcp(dctcp::State),
-}
+/// The list: a kind is one line, its configuration and the state of one sender that is made from it.
+macro_rules! controls {
+    ($(#[doc = $doc:expr])* $($kind:ident($config:ty => $state:ty)),* $(,)?) => {
+        weft_net::room! {
+            $(#[doc = $doc])*
+            pub enum Congestion { $($kind($config),)* }
+        }
 
-macro_rules! each {
-    ($self:ident, $c:ident => $body:expr) => {
-        match $self {
-            Controller::Reno($c) => $body,
-            Controller::Cubic($c) => $body,
-            Controller::Dctcp($c) => $body,
+        /// The state of one sender's control.
+        #[derive(Clone, Debug, Serialize, Deserialize)]
+        pub(crate) enum Controller { $($kind($state),)* }
+
+        impl Congestion {
+            /// A sender's controller at the start of its connection.
+            pub(crate) fn controller(&self) -> Controller {
+                match self { $(Self::$kind(config) => Controller::$kind(<$state>::new(config)),)* }
+            }
+        }
+
+        // An enum, not a trait object: the call is inlined on the path of every ACK.
+        impl Control for Controller {
+            #[inline]
+            fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
+                match self { $(Self::$kind(control) => control.on_ack(window, ack),)* }
+            }
+            fn on_mark(&mut self, window: &mut Window, ack: &Ack) {
+                match self { $(Self::$kind(control) => control.on_mark(window, ack),)* }
+            }
+            fn on_loss(&mut self, window: &mut Window, now: u64, nxt: u32) {
+                match self { $(Self::$kind(control) => control.on_loss(window, now, nxt),)* }
+            }
+            fn on_timeout(&mut self, window: &mut Window, flight: u32, now: u64) {
+                match self { $(Self::$kind(control) => control.on_timeout(window, flight, now),)* }
+            }
+            fn on_undo(&mut self) {
+                match self { $(Self::$kind(control) => control.on_undo(),)* }
+            }
+            #[inline]
+            fn on_delivered(&mut self, segments: u32, ack: &Ack) {
+                match self { $(Self::$kind(control) => control.on_delivered(segments, ack),)* }
+            }
+            fn needs_precise_marks(&self) -> bool {
+                match self { $(Self::$kind(control) => control.needs_precise_marks(),)* }
+            }
         }
     };
 }
 
-impl Congestion {
-    /// A sender's controller at the start of its connection.
-    pub(crate) fn controller(&self) -> Controller {
-        match self {
-            Self::Reno(c) => Controller::Reno(reno::State::new(c)),
-            Self::Cubic(c) => Controller::Cubic(Box::new(cubic::State::new(c))),
-            Self::Dctcp(c) => Controller::Dctcp(dctcp::State::new(c)),
-        }
-    }
-
-    /// Whether its packets are ECN-capable, with the precise feedback of RFC 8257.
-    pub(crate) fn is_dctcp(&self) -> bool {
-        matches!(self, Self::Dctcp(_))
-    }
-}
-
-impl Control for Controller {
-    #[inline]
-    fn on_ack(&mut self, window: &mut Window, ack: &Ack) {
-        each!(self, c => c.on_ack(window, ack))
-    }
-    fn on_mark(&mut self, window: &mut Window, ack: &Ack) {
-        each!(self, c => c.on_mark(window, ack))
-    }
-    fn on_loss(&mut self, window: &mut Window, now: u64, nxt: u32) {
-        each!(self, c => c.on_loss(window, now, nxt))
-    }
-    fn on_timeout(&mut self, window: &mut Window, flight: u32, now: u64) {
-        each!(self, c => c.on_timeout(window, flight, now))
-    }
-    fn on_undo(&mut self) {
-        each!(self, c => c.on_undo())
-    }
-    #[inline]
-    fn on_delivered(&mut self, segments: u32, ack: &Ack) {
-        each!(self, c => c.on_delivered(segments, ack))
-    }
+controls! {
+    /// The congestion control of every TCP sender: `[congestion]`.
+    Reno(reno::Reno => reno::State),
+    Cubic(cubic::Cubic => cubic::State),
+    Dctcp(dctcp::Dctcp => dctcp::State),
 }

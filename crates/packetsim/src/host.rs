@@ -16,6 +16,7 @@ use weft_net::transport::Transport;
 use weft_net::workload::Opener;
 
 use crate::config::Config;
+use crate::congestion::Control;
 use crate::datagram;
 use crate::packet::{Kind, LOCAL, Packet, flag};
 use crate::prefetch::{prefetch, prefetch_lines};
@@ -332,16 +333,16 @@ impl Hosts {
         let Transport::Tcp(tcp) = &scenario.workloads[plan.workload as usize].transport else {
             unreachable!("a sender is TCP")
         };
-        let congestion = &config.congestion[plan.workload as usize];
+        let control = config.congestion[plan.workload as usize].controller();
         Sender::new(sender::Setup {
             tcp,
-            control: congestion.controller(),
             card_room: self.card_room(address.link, wire),
             address,
             size: plan.size,
             stop: plan.stop.map_or(u64::MAX, |t| t.0),
             mss: self.mss(tcp),
-            is_ecn_capable: tcp.ecn || congestion.is_dctcp(),
+            is_ecn_capable: tcp.ecn || control.needs_precise_marks(),
+            control,
         })
     }
 
@@ -363,7 +364,9 @@ impl Hosts {
                 .expect("checked at the start of the flow"),
             size: plan.size,
             mss: self.mss(tcp),
-            is_dctcp: config.congestion[plan.workload as usize].is_dctcp(),
+            is_dctcp: config.congestion[plan.workload as usize]
+                .controller()
+                .needs_precise_marks(),
             request: plan.request,
         })
     }

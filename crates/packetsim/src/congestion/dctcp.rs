@@ -71,6 +71,10 @@ impl Control for State {
         window.ssthresh = (window.cwnd / 2.0).max(2.0);
     }
 
+    fn needs_precise_marks(&self) -> bool {
+        true
+    }
+
     fn on_delivered(&mut self, segments: u32, ack: &Ack) {
         self.delivered += segments;
         if ack.is_marked {
