@@ -1,6 +1,7 @@
 """Tables and texts for a terminal: what the command line prints."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -101,8 +102,12 @@ def print_kind(console: "Console", kind: Kind) -> None:
 
 
 def plain(doc: str) -> str:
-    """A description for people: code is not quoted."""
-    return doc.replace("`", "")
+    """A description for people: code is not quoted, and lines flow but for lists and paragraphs.
+
+    >>> plain("One of `a`\\nor b.\\n- a: first")
+    'One of a or b.\\n- a: first'
+    """
+    return re.sub(r"(?<!\n)\n(?![\n-])", " ", doc.replace("`", ""))
 
 
 def type_of(parameter: Parameter) -> str:
