@@ -102,10 +102,10 @@ def print_kind(console: "Console", kind: Kind) -> None:
 
 
 def plain(doc: str) -> str:
-    """A description for people: code is not quoted, and lines flow but for lists and paragraphs.
+    r"""A description for people: code is not quoted, and lines flow but for lists and paragraphs.
 
-    >>> plain("One of `a`\\nor b.\\n- a: first")
-    'One of a or b.\\n- a: first'
+    >>> plain("One of `a`\nor b.\n- a: first")
+    'One of a or b.\n- a: first'
     """
     return re.sub(r"(?<!\n)\n(?![\n-])", " ", doc.replace("`", ""))
 
