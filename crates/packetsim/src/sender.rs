@@ -4,7 +4,10 @@
 //! is in flight), `rtt.rs` (timeouts), `loss_recovery.rs` (what is lost), `congestion.rs` (how large the window is).
 //! This file ties them together: what an ACK, a timer or room in the network card makes the sender do.
 //!
-//! Departures: sequence numbers count segments; the FIN rides on the last one; a spurious recovery is undone when
+//! Departures: a retransmission that is selectively acknowledged counts for RACK if it took at least half the smoothed
+//! round trip: RFC 8985 section 6.2 looks at the timestamp echo, which an out-of-order segment does not set, so that a
+//! lost retransmission would always wait for the timer; Linux takes the smallest round trip, which long queues exceed.
+//! Sequence numbers count segments; the FIN rides on the last one; a spurious recovery is undone when
 //! the timestamp echo shows that the original arrived (RFC 3522, as Linux does), for which `timestamps` must be on.
 
 use serde::{Deserialize, Serialize};
@@ -533,7 +536,10 @@ impl Sender {
                 if let Some(segment) = self.board.sack(seq) {
                     delivered += 1;
                     if self.has_rack {
-                        if !echoes_earlier(packet.stamp, &segment, self.has_timestamps) {
+                        // The echo of a selective ACK says nothing of this segment: what comes back in less than
+                        // half a round trip is taken for a late original.
+                        let is_early = now - segment.sent < self.rtt.srtt / 2;
+                        if !(segment.was_resent && is_early) {
                             self.rack.delivered(segment, now, self.rtt.min);
                         }
                         if !segment.was_resent && seq < high_sacked {
