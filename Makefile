@@ -55,7 +55,8 @@ soak: $(CORE) ## run the long tests: hours
 	cargo test $(CARGO_FLAGS) --release -- --include-ignored
 	$(BIN)/pytest -m soak
 
-docs: $(CORE) ## write the reference of the Rust crates
+docs: $(CORE) ## write docs/reference from the code's comments, and the pages of the Rust crates
+	$(BIN)/python -m weft.reference docs/reference
 	cargo doc $(CARGO_FLAGS) --no-deps
 
 clean: ## delete everything that was built, and the results in out/
