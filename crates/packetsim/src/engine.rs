@@ -9,12 +9,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use weft_net::error::Fault;
-use weft_net::ids::FlowId;
+use weft_net::ids::{FlowId, LinkId};
 use weft_net::results::Table;
 use weft_net::scenario::Scenario;
+use weft_net::transport::Transport;
+use weft_net::units::Capacity;
 
 use crate::config::Config;
-use crate::host::Hosts;
+use crate::host::{Hosts, segment_bytes};
 use crate::outcome::{self, Outcome};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
@@ -84,15 +86,7 @@ impl Simulation {
     /// Every fault of the sections that the simulator reads.
     pub fn new(scenario: Arc<Scenario>, spec: &Map<String, Value>) -> Result<Self, Vec<Fault>> {
         let config = Config::from_spec(spec, &scenario)?;
-        for (i, flow) in scenario.flows.iter().enumerate() {
-            if flow.size.is_some_and(|s| s / 200 >= u64::from(u32::MAX)) {
-                let key = format!("workload[{}].size", flow.workload);
-                return Err(vec![Fault::new(
-                    key,
-                    format!("flow {i} is larger than 800 GB; split it"),
-                )]);
-            }
-        }
+        check(&scenario, &config)?;
         let turns =
             (config.paths && !scenario.load_balance.is_per_flow()).then(|| Turns::new(&scenario));
         let wire = Wire::new(
@@ -147,9 +141,12 @@ impl Simulation {
 
     /// Handles windows until about `events` events have been handled or the run is over.
     pub fn advance(&mut self, events: u64) -> Progress {
-        let stop_at = self.events.saturating_add(events);
-        while self.end == End::Running && self.events < stop_at {
+        // A sample is work too: over an idle network there may be nothing else, and its rows want to be taken.
+        let mut work = 0;
+        while self.end == End::Running && work < events {
+            let before = (self.events, self.probe.rows());
             self.step();
+            work += self.events - before.0 + (self.probe.rows() - before.1) as u64 + 1;
         }
         Progress {
             now_ps: self.now,
@@ -235,6 +232,58 @@ impl Simulation {
     /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
     pub fn finish(&mut self) -> Outcome {
         outcome::finish(self)
+    }
+}
+
+/// What the counters could not hold: flows of more than 2^32 segments, queues that would drain beyond the end of time.
+fn check(scenario: &Scenario, config: &Config) -> Result<(), Vec<Fault>> {
+    let mut faults = Vec::new();
+    let mtu = scenario
+        .network
+        .links
+        .iter()
+        .map(|l| l.mtu)
+        .min()
+        .unwrap_or(1500);
+    for (i, flow) in scenario.flows.iter().enumerate() {
+        let Transport::Tcp(tcp) = &scenario.workloads[flow.workload as usize].transport else {
+            continue;
+        };
+        let segments = flow.size.unwrap_or(0) / u64::from(segment_bytes(mtu, tcp));
+        if segments >= u64::from(u32::MAX) {
+            faults.push(Fault::new(
+                format!("workload[{}].size", flow.workload),
+                format!("flow {i} has {segments} segments; the simulator counts to 2^32: make it smaller"),
+            ));
+            break;
+        }
+    }
+    for (i, link) in scenario.network.links.iter().enumerate() {
+        let full = u128::from(
+            link.rate
+                .transmit_time(u64::from(link.mtu + link.overhead))
+                .0,
+        );
+        let drain = match config.queue.capacity() {
+            Capacity::Packets(most) => full * u128::from(most),
+            Capacity::Bytes(most) => u128::from(most) * 8_000_000_000_000 / u128::from(link.rate.0),
+        };
+        if drain + full * 64 + u128::from(link.delay.0) > u128::from(u64::MAX / 4) {
+            faults.push(Fault::new(
+                "queue.capacity",
+                format!(
+                    "a full queue at {} ({}) would take longer than the simulator can count (53 days); make it smaller, or the link faster",
+                    scenario.network.link_name(LinkId::from(i)),
+                    link.rate
+                ),
+            ));
+            break;
+        }
+    }
+    if faults.is_empty() {
+        Ok(())
+    } else {
+        Err(faults)
     }
 }
 

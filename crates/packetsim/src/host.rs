@@ -13,6 +13,7 @@ use weft_net::load_balance::FiveTuple;
 use weft_net::random::stream;
 use weft_net::scenario::Scenario;
 use weft_net::transport::Transport;
+use weft_net::transport::tcp::Tcp;
 use weft_net::workload::Opener;
 
 use crate::config::Config;
@@ -21,7 +22,7 @@ use crate::datagram;
 use crate::packet::{Kind, LOCAL, Packet, flag};
 use crate::prefetch::{prefetch, prefetch_lines};
 use crate::receiver::{self, Receiver, Stage};
-use crate::record::{Reason, Record};
+use crate::record::{Reason, Record, UNKNOWN};
 use crate::sender::{self, Address, Phase, Sender, Sent};
 use crate::wire::Wire;
 
@@ -238,6 +239,12 @@ impl Hosts {
         }
     }
 
+    /// Whether packets may still make ends of this flow: not once it is over.
+    fn is_alive(&self, flow: u32) -> bool {
+        let record = &self.records[flow as usize];
+        record.reason == Reason::None && record.closed == UNKNOWN
+    }
+
     fn on_syn(
         &mut self,
         packet: &Packet,
@@ -246,6 +253,9 @@ impl Hosts {
         config: &Config,
     ) {
         let flow = packet.flow;
+        if !self.is_alive(flow) {
+            return;
+        }
         if packet.flags & flag::BACKWARD == 0 {
             if matches!(self.sinks[flow as usize], SinkEnd::None)
                 && self.records[flow as usize].finished == u64::MAX
@@ -311,14 +321,8 @@ impl Hosts {
         CARD_PACKETS * class.transmit_time(u64::from(self.mtu) + class.overhead)
     }
 
-    fn mss(&self, tcp: &weft_net::transport::tcp::Tcp) -> u16 {
-        let most = u64::from(self.mtu - tcp.header_bytes());
-        // A window smaller than a segment makes the segments smaller.
-        if tcp.receive_window.0 > 0 {
-            most.min(tcp.receive_window.0) as u16
-        } else {
-            most as u16
-        }
+    fn mss(&self, tcp: &Tcp) -> u16 {
+        segment_bytes(self.mtu, tcp)
     }
 
     fn sender(
@@ -641,4 +645,14 @@ impl Hosts {
 #[inline(always)]
 fn is_for_sink(packet: &Packet) -> bool {
     matches!(packet.kind, Kind::Data | Kind::Datagram | Kind::SinkTimer)
+}
+
+/// Payload of a full segment; a window smaller than that makes the segments smaller.
+pub(crate) fn segment_bytes(mtu: u32, tcp: &Tcp) -> u16 {
+    let most = u64::from(mtu - tcp.header_bytes());
+    if tcp.receive_window.0 > 0 {
+        most.min(tcp.receive_window.0) as u16
+    } else {
+        most as u16
+    }
 }

@@ -47,6 +47,8 @@ pub struct Summary {
 struct InFlight {
     /// By link: packets and bytes that have not left.
     queued: Vec<(u64, u64)>,
+    /// By link: what these have been charged for time after the end: bytes x ps in the queue, ps of waiting.
+    beyond: Vec<(u128, u64)>,
     /// By link: packets that have left and not arrived.
     flying: Vec<u64>,
     /// By flow: both.
@@ -57,6 +59,7 @@ fn in_flight(simulation: &Simulation) -> InFlight {
     let wire = &simulation.wire;
     let mut found = InFlight {
         queued: vec![(0, 0); wire.ports.len()],
+        beyond: vec![(0, 0); wire.ports.len()],
         flying: vec![0; wire.ports.len()],
         by_flow: vec![0; simulation.scenario.flows.len()],
     };
@@ -66,6 +69,9 @@ fn in_flight(simulation: &Simulation) -> InFlight {
         let class = wire.ports.class(packet.link);
         if packet.time - class.delay > simulation.now {
             let bytes = u64::from(packet.bytes) + class.overhead;
+            let beyond = packet.time - class.delay - simulation.now;
+            found.beyond[link].0 += u128::from(bytes) * u128::from(beyond);
+            found.beyond[link].1 += beyond.saturating_sub(class.transmit_time(bytes));
             found.queued[link].0 += 1;
             found.queued[link].1 += bytes;
         } else {
@@ -126,7 +132,7 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
     let tables = vec![
         flows.table,
         links(simulation, &found),
-        queues(simulation),
+        queues(simulation, &found),
         paths(simulation),
         weft_net::results::nodes(&simulation.scenario.network),
     ];
@@ -136,6 +142,11 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
         End::Limit => warnings.push(format!(
             "the limit of {} was reached before all flows were done; raise backend.limit, or see the reasons of the flows",
             Time(simulation.config.limit)
+        )),
+        _ if window(simulation) == 0 && simulation.now > 0 => warnings.push(format!(
+            "the run ended at {}, before the warm-up of {} was over: nothing was measured; shorten measure.warmup",
+            Time(simulation.now),
+            Time(simulation.config.warmup)
         )),
         End::Stuck => warnings.push(format!(
             "the run stopped at {}: nothing more could happen, but flows were left",
@@ -288,7 +299,8 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             .copied()
             .unwrap_or(record.delivered);
         // A flow that starts inside the window is judged over its own time.
-        let own = simulation.now.saturating_sub(record.started) as f64 * 1e-12;
+        let end = config.warmup + window(simulation);
+        let own = end.saturating_sub(record.started) as f64 * 1e-12;
         let length = if record.started == UNKNOWN {
             seconds
         } else {
@@ -392,11 +404,11 @@ fn links(simulation: &Simulation, found: &InFlight) -> Table {
     let (codes, names) = link_words(simulation);
     let count = network.links.len();
     let busy = |i: usize| wire.ports.busy_before(i as u32, simulation.now);
-    let window = window(simulation).max(1) as f64;
+    let window = window(simulation) as f64;
     let utilization = |i: usize| {
         let until = probe.busy_until.get(i).copied().unwrap_or_else(|| busy(i));
         let before = probe.busy_before.get(i).copied().unwrap_or(0);
-        (until - before) as f64 / window
+        (window > 0.0).then(|| until.saturating_sub(before) as f64 / window)
     };
     let mut flows = vec![0_i64; count];
     let is_per_flow = scenario.load_balance.is_per_flow();
@@ -434,7 +446,7 @@ fn links(simulation: &Simulation, found: &InFlight) -> Table {
         ("busy_ns", integer(&|i| Time(busy(i)).as_ns())),
         (
             "utilization",
-            Column::Real((0..count).map(utilization).collect()),
+            Column::OptionalReal((0..count).map(utilization).collect()),
         ),
         (
             "flows",
@@ -461,7 +473,7 @@ fn links(simulation: &Simulation, found: &InFlight) -> Table {
     }
 }
 
-fn queues(simulation: &Simulation) -> Table {
+fn queues(simulation: &Simulation, found: &InFlight) -> Table {
     let wire = &simulation.wire;
     let (codes, names) = link_words(simulation);
     let count = codes.len();
@@ -486,7 +498,7 @@ fn queues(simulation: &Simulation) -> Table {
             "mean_bytes",
             Column::Real(
                 (0..count)
-                    .map(|i| port(i).byte_time as f64 / now as f64)
+                    .map(|i| (port(i).byte_time - found.beyond[i].0) as f64 / now as f64)
                     .collect(),
             ),
         ),
@@ -496,7 +508,9 @@ fn queues(simulation: &Simulation) -> Table {
                 (0..count)
                     .map(|i| {
                         let port = port(i);
-                        (port.packets > 0).then(|| port.waited as f64 / 1e3 / port.packets as f64)
+                        (port.packets > 0).then(|| {
+                            (port.waited - found.beyond[i].1) as f64 / 1e3 / port.packets as f64
+                        })
                     })
                     .collect(),
             ),

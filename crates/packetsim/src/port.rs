@@ -285,7 +285,7 @@ impl Ports {
 impl Rings {
     #[inline(always)]
     fn place(&self, ring: u32, at: u32) -> usize {
-        (ring * self.capacity + (at & (self.capacity - 1))) as usize
+        ring as usize * self.capacity as usize + (at & (self.capacity - 1)) as usize
     }
 
     /// A ring with one packet, in transmission until `leaves`; its size does not matter any more.

@@ -98,6 +98,15 @@ impl Queue {
         }
     }
 
+    /// How much a port holds.
+    pub(crate) fn capacity(&self) -> Capacity {
+        match self {
+            Self::DropTail(q) => q.capacity,
+            Self::EcnStep(q) => q.capacity,
+            Self::Red(q) => q.capacity,
+        }
+    }
+
     /// Whether decisions need the number of packets (which costs the port a little).
     pub(crate) fn counts_packets(&self) -> bool {
         let is_packets = |c: Capacity| matches!(c, Capacity::Packets(_));

@@ -391,8 +391,12 @@ impl Receiver {
                     continue;
                 };
                 let distance = start - self.next;
-                if blocks == 3 || distance > 0xffff {
+                if blocks == 3 {
                     break;
+                }
+                if distance > 0xffff {
+                    // Farther than a block can say: the sender hears of it when the gap is shorter.
+                    continue;
                 }
                 packet.sack[at] = distance << 16 | (end - start).min(0xffff);
                 at += 1;

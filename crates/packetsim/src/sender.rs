@@ -103,8 +103,8 @@ enum Timer {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Undo {
     window: Window,
-    /// Clock of the first retransmission; `None` before it.
-    resent: Option<u32>,
+    /// Time of the first retransmission, ps; `None` before it.
+    resent: Option<u64>,
 }
 
 /// Why [`Sender::send_next`] did not send.
@@ -379,7 +379,7 @@ impl Sender {
     fn resend(&mut self, wire: &mut Wire, seq: u32) {
         self.board.resend(seq, wire.now);
         if let Some(undo) = &mut self.undo {
-            undo.resent.get_or_insert(stamp(wire.now));
+            undo.resent.get_or_insert(wire.now);
         }
         let before = self.wire_bytes;
         self.transmit(wire, seq, flag::AGAIN);
@@ -419,7 +419,7 @@ impl Sender {
         }
         let acked = packet.seq.saturating_sub(una);
         self.edge = self.edge.max(packet.seq.saturating_add(packet.window));
-        let (mut sample, mut newest, mut delivered) = (0, 0, 0);
+        let (mut sample, mut echoed, mut newest, mut delivered) = (0, 0, 0, 0);
         let has_gaps = self.board.sacked > 0 || self.repair != Repair::None;
         if acked > 0 {
             let (rack, min_rtt, high_sacked) =
@@ -434,6 +434,9 @@ impl Sender {
                         sample = newest;
                     }
                     was_reordered |= segment.seq < high_sacked;
+                } else if has_timestamps && packet.stamp == stamp(segment.sent) {
+                    // The echo says that it was the last transmission that arrived (RFC 7323, section 4).
+                    echoed = now - segment.sent;
                 }
                 if has_rack && !echoes_earlier(packet.stamp, &segment, has_timestamps) {
                     rack.delivered(segment, now, min_rtt);
@@ -442,14 +445,8 @@ impl Sender {
             if was_reordered {
                 self.rack.saw_reordering();
             }
-            if sample == 0 && self.has_timestamps {
-                // Only retransmissions: the echo says which transmission arrived (RFC 7323, section 4).
-                let echoed = stamp(now).wrapping_sub(packet.stamp);
-                sample = if echoed < u32::MAX / 2 {
-                    u64::from(echoed) << 10
-                } else {
-                    0
-                };
+            if sample == 0 {
+                sample = echoed;
             }
         }
         if packet.sack[0] != 0 {
@@ -477,7 +474,7 @@ impl Sender {
             self.timer_base = now;
             self.last_activity = now;
             if self.undo.is_some() {
-                self.undo_if_spurious(packet);
+                self.undo_if_spurious(packet, now);
             }
         }
         if ack.is_marked && self.is_ecn_capable {
@@ -497,12 +494,20 @@ impl Sender {
             self.reorder_due = 0;
         }
         if acked > 0 {
+            let after_timeout = self.repair == Repair::Timeout;
             if self.repair != Repair::None && self.board.una >= self.repair_until {
                 self.repair = Repair::None;
                 self.undo = None;
                 self.rack.recovered();
             }
-            if self.repair != Repair::Fast {
+            if after_timeout {
+                // What had been selectively acknowledged before does not open the window again (RFC 3465, section 2.3).
+                let ack = Ack {
+                    acked: delivered.min(2),
+                    ..ack
+                };
+                self.control.on_ack(&mut self.window, &ack);
+            } else if self.repair == Repair::None {
                 self.control.on_ack(&mut self.window, &ack);
             }
         }
@@ -555,7 +560,7 @@ impl Sender {
     }
 
     /// The first ACK after a retransmission echoes the clock of the original: the loss was none.
-    fn undo_if_spurious(&mut self, packet: &Packet) {
+    fn undo_if_spurious(&mut self, packet: &Packet, now: u64) {
         let Some(Undo {
             window,
             resent: Some(resent),
@@ -563,7 +568,9 @@ impl Sender {
         else {
             return;
         };
-        if self.has_timestamps && (packet.stamp.wrapping_sub(resent) as i32) < 0 {
+        // The clock wraps after 4.4 s: beyond half of that it cannot tell before from after.
+        let is_clear = self.has_timestamps && now - resent < (1 << 31) << 10;
+        if is_clear && (packet.stamp.wrapping_sub(stamp(resent)) as i32) < 0 {
             self.window.cwnd = self.window.cwnd.max(window.cwnd);
             self.window.ssthresh = window.ssthresh;
             self.board.forget_losses();

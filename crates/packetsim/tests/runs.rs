@@ -257,3 +257,117 @@ fn a_flow_that_lost_datagrams_is_not_finished() {
         outcome.summary.warnings
     );
 }
+
+/// One UDP flow over the star, with the measurement and the times that are given.
+fn timed(workload: Value, measure: Value, until: u64) -> Map<String, Value> {
+    let mut spec = spec(uneven(workload));
+    spec.insert("measure".into(), measure);
+    spec.insert(
+        "backend".into(),
+        json!({ "kind": "packet", "until": until }),
+    );
+    spec
+}
+
+fn reals(outcome: &Outcome, table: &str, name: &str) -> Vec<Option<f64>> {
+    match column(outcome, table, name) {
+        Column::Real(values) => values.iter().map(|&v| Some(v)).collect(),
+        Column::OptionalReal(values) => values.clone(),
+        other => panic!("{name} is {other:?}"),
+    }
+}
+
+fn udp(rate: u64, pairs: Value, start: u64) -> Value {
+    let transport = json!({ "kind": "udp", "rate": rate });
+    json!({ "name": "u", "kind": "pairs", "pairs": pairs, "start": start, "transport": transport })
+}
+
+#[test]
+fn samples_of_an_idle_network_come_in_pieces() {
+    // 100 s of nothing, sampled every microsecond: the rows must be handed over before they fill the memory.
+    let idle = udp(1_000_000, json!(["h0>h3"]), 100_000_000_000_000);
+    let spec = timed(idle, json!({ "every": 1_000_000 }), 101_000_000_000_000);
+    let mut simulation = Simulation::new(scenario(&spec), &spec).expect("valid");
+    assert!(!simulation.advance(10_000).finished);
+    assert!(
+        simulation.sample_rows() < 20_000,
+        "{}",
+        simulation.sample_rows()
+    );
+}
+
+#[test]
+fn a_flow_that_starts_inside_the_window_is_judged_by_its_share_of_it() {
+    // 5 Gbps on the wire carry 1472/1538 of that as payload, from 4 ms to the end of the window at 5 ms.
+    let late = udp(5_000_000_000, json!(["h0>h3"]), 4_000_000_000);
+    let outcome = run(
+        &timed(
+            late,
+            json!({ "cooldown": 5_000_000_000_u64 }),
+            10_000_000_000,
+        ),
+        1_000_000,
+    );
+    let goodput = reals(&outcome, "flows", "goodput_bps")[0].expect("a value");
+    assert!(
+        (goodput / (5e9 * 1472.0 / 1538.0) - 1.0).abs() < 0.01,
+        "{goodput}"
+    );
+}
+
+#[test]
+fn a_backlog_at_the_end_is_not_charged_beyond_it() {
+    // 10 Gbps towards a link of 1 Gbps: the queue is full at the end, and its mean cannot exceed its maximum.
+    let outcome = run(
+        &timed(
+            udp(9_000_000_000, json!(["h0>h1"]), 0),
+            json!({}),
+            1_000_000_000,
+        ),
+        1_000_000,
+    );
+    let most = integers(&outcome, "queues", "max_bytes");
+    let mean = reals(&outcome, "queues", "mean_bytes");
+    assert!(most.iter().any(|&m| m > 100_000));
+    for (most, mean) in most.iter().zip(mean) {
+        assert!(mean.expect("a value") <= *most as f64);
+    }
+}
+
+#[test]
+fn a_warm_up_that_outlasts_the_run_is_said() {
+    let pairs = json!({ "name": "one", "kind": "pairs", "pairs": ["h0>h3"], "size": 100_000 });
+    let mut spec = spec(uneven(pairs));
+    spec.insert(
+        "measure".into(),
+        json!({ "warmup": 10_000_000_000_000_u64 }),
+    );
+    let outcome = run(&spec, 100_000);
+    assert!(
+        outcome.summary.warnings[0].contains("nothing was measured"),
+        "{:?}",
+        outcome.summary.warnings
+    );
+    assert_eq!(reals(&outcome, "links", "utilization")[0], None);
+}
+
+#[test]
+fn what_the_counters_cannot_hold_is_refused() {
+    let huge =
+        json!({ "name": "one", "kind": "pairs", "pairs": ["h0>h3"], "size": 5_000_000_000_u64 });
+    let mut small_window = spec(uneven(huge.clone()));
+    small_window.insert(
+        "transport".into(),
+        json!({ "kind": "tcp", "receive_window": 1 }),
+    );
+    let mut slow = spec(uneven(huge));
+    slow["topology"]["overrides"] = json!([{ "links": "*>h0", "rate": 1 }]);
+    slow.insert(
+        "queue".into(),
+        json!({ "kind": "drop_tail", "capacity": { "packets": 2_000 } }),
+    );
+    for (spec, key) in [(small_window, "workload[0].size"), (slow, "queue.capacity")] {
+        let faults = Simulation::new(scenario(&spec), &spec).expect_err("a fault");
+        assert_eq!(faults[0].key, key);
+    }
+}
