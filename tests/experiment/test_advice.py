@@ -34,6 +34,11 @@ NO_CAPABLE_SENDER = 'no sender is ECN-capable (congestion.kind = "dctcp" and tra
             ["dctcp sees no marks: queue.ecn = false, so red only drops"],
         ),
         (["congestion.kind=dctcp", "queue.kind=ecn_step"], []),
+        (
+            ["queue.capacity=1 kB"],
+            ["queue.capacity 1000 B holds no full packet (1538 B on the wire): all of them are dropped"],
+        ),
+        (["queue.capacity=1538 B"], []),
         (["transport.ecn=true"], ["transport.ecn has no effect: queue.kind drop_tail never marks"]),
         (["transport.ecn=true", "queue.kind=red"], []),
         (["queue.kind=ecn_step"], [f"queue.kind ecn_step never marks: {NO_CAPABLE_SENDER}"]),

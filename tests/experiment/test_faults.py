@@ -116,6 +116,11 @@ def faults(tmp_path: Path, text: str, *settings: str) -> list[str]:
         ),
         (
             'size = "1 MiB"',
+            'size = "1 MiB"\n[transport]\nrto_min = "1 s"\nrto_max = "900 ms"\nrto_initial = "1 ms"',
+            "incast.toml:9: transport.rto_min: 1 s is above rto_max = 900 ms, so it would never be used",
+        ),
+        (
+            'size = "1 MiB"',
             'size = "1 MiB"\n[backend]\nuntil = "1 s"\n[measure]\nwarmup = "900 ms"\ncooldown = "100 ms"',
             "incast.toml:11: measure.warmup: warmup and cooldown take 1 s; the run ends at 1 s, so nothing is measured",
         ),

@@ -41,9 +41,9 @@ def the_window_lies_inside_the_run(spec: Mapping[str, Any]) -> Found:
             )
         return
     if until is not None and warmup + cooldown >= until:
-        what = "warmup and cooldown" if cooldown else "warmup"
+        what = "warmup and cooldown take" if warmup and cooldown else "warmup takes" if warmup else "cooldown takes"
         taken, end = TIME.format(warmup + cooldown), TIME.format(until)
-        message = f"{what} take {taken}; the run ends at {end}, so nothing is measured"
+        message = f"{what} {taken}; the run ends at {end}, so nothing is measured"
         yield ("measure", "warmup" if warmup >= cooldown else "cooldown"), message
 
 
@@ -100,6 +100,21 @@ def thresholds_of_red_rise(spec: Mapping[str, Any]) -> Found:
         yield ("queue", "max_threshold"), f"{high:g} is not above min_threshold, {low:g}"
 
 
+def timeouts_lie_below_the_largest(spec: Mapping[str, Any]) -> Found:
+    """A smallest or first timeout above the largest would never be used."""
+    own = [("workload", index, "transport") for index, w in enumerate(spec["workload"]) if "transport" in w]
+    for place in [("transport",), *own]:
+        table: Any = spec
+        for part in place:
+            table = table.get(part, {}) if isinstance(table, Mapping) else table[part]
+        most = table.get("rto_max")
+        for key in ("rto_min", "rto_initial"):
+            value = table.get(key)
+            if isinstance(value, int) and isinstance(most, int) and value > most:
+                message = f"{TIME.format(value)} is above rto_max = {TIME.format(most)}, so it would never be used"
+                yield (*place, key), message
+
+
 RULES: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
     endless_flows_need_an_end,
     the_window_lies_inside_the_run,
@@ -108,4 +123,5 @@ RULES: tuple[Callable[[Mapping[str, Any]], Found], ...] = (
     workloads_have_names_of_their_own,
     workloads_stop_after_they_start,
     thresholds_of_red_rise,
+    timeouts_lie_below_the_largest,
 )
