@@ -1,6 +1,7 @@
 //! Reno: one segment more per round trip, half after a loss.
 //!
 //! Sources: RFC 5681 (slow start, congestion avoidance), RFC 6582 (one reduction per recovery), RFC 3168 (marks).
+//! Departure: a loss halves the window, not what is in flight; the window does not grow while something else limits.
 
 use serde::{Deserialize, Serialize};
 
