@@ -93,8 +93,8 @@ def load_fits_the_links(asked: Asked) -> Found:
 
 def a_queue_holds_a_packet(asked: Asked) -> Found:
     """A queue in bytes that has no room for one full packet drops all of them."""
-    link = asked.spec["topology"].get("link") or {}
-    most = (asked.spec["queue"].get("capacity") or {}).get("bytes")
+    link = asked.spec.get("topology", {}).get("link") or {}
+    most = (asked.spec.get("queue", {}).get("capacity") or {}).get("bytes")
     full = link.get("mtu", 1500) + link.get("overhead", 38)
     if isinstance(most, int) and most < full:
         yield f"queue.capacity {most} B holds no full packet ({full} B on the wire): all of them are dropped"
