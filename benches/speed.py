@@ -1,14 +1,16 @@
 """Speed and memory of the packet-level simulator, beside the peers' figures: `make bench`.
 
 Measured are packet-hops (packets that left a port over a link) per second of user CPU on one core, from
-the built scenario to the returned tables, and the peak memory of a fresh process that also wrote all tables. The case:
-a permutation of endless TCP CUBIC flows on a fat tree, per-flow ECMP, 1 us links, 100-packet drop-tail queues, ACKs
-through the network, samples of every metric four times a run. Rounds are interleaved and the median counts, for other
-work on the machine to disturb all cases alike.
+the built scenario to the returned tables, and the peak memory of a fresh process that also wrote all tables. The main
+case: a permutation of endless TCP CUBIC flows on a fat tree, per-flow ECMP, 1 us links, 100-packet drop-tail queues,
+ACKs through the network, samples of every metric four times a run. The second question: what do short links cost, over
+which a window of lookahead holds few events? Rounds are interleaved and the median counts, for other work on the
+machine to disturb all cases alike.
 """
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -19,43 +21,61 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+US = 10**6
+"""Picoseconds."""
+
 
 @dataclass(frozen=True)
 class Case:
-    """One fabric; `peer` is the speed of htsim (commit 841d9e7, -O3) on it, `least` what weft promises."""
+    """One fabric: a fat tree of `k`, or without `k` two flows over a dumbbell.
 
-    k: int
+    `least` is the speed that weft promises; `htsim` (commit 841d9e7, -O3) and `ns3` (3.37) are the peers' on it.
+    """
+
     gbps: int
+    delay_ps: int
     simulated_us: int
-    least: float
-    peer: str
+    k: int | None = None
+    least: float | None = None
+    htsim: str = ""
+    ns3: str = ""
 
     @property
     def name(self) -> str:
         """As it is written on the command line."""
-        return f"k={self.k},{self.gbps}G"
+        return f"k={self.k},{self.gbps}G" if self.k else f"dumbbell,{self.delay_ps / 1000:g}ns"
 
 
-CASES = (
-    Case(8, 10, 30_000, 9, "2.9"),
-    Case(8, 100, 3_000, 9, "3.1"),
-    Case(16, 10, 4_000, 8, "0.8-1.7"),
-    Case(16, 100, 400, 8, "1.2"),
-    Case(32, 10, 500, 5, "0.15"),
-    Case(32, 100, 100, 5, ""),
+FAT_TREES = (
+    Case(10, US, 30_000, 8, 9, "2.9", "0.091"),
+    Case(100, US, 3_000, 8, 9, "3.1"),
+    Case(10, US, 4_000, 16, 8, "0.8-1.7"),
+    Case(100, US, 400, 16, 8, "1.2"),
+    Case(10, US, 500, 32, 5, "0.15"),
+    Case(100, US, 100, 32, 5),
 )
+
+DUMBBELLS = tuple(Case(10, delay_ps, 1_000_000) for delay_ps in (0, 5_000, US))
+
+CASES = FAT_TREES + DUMBBELLS
 
 
 def spec(case: Case) -> dict[str, Any]:
-    until_ps = case.simulated_us * 10**6
+    until_ps = case.simulated_us * US
+    link = {"rate": case.gbps * 10**9, "delay": case.delay_ps}
+    dumbbell: dict[str, Any] = {"kind": "dumbbell", "left": 2, "right": 2, "link": link}
     return {
         "seed": 1,
-        "topology": {"kind": "fat_tree", "k": case.k, "link": {"rate": case.gbps * 10**9, "delay": 10**6}},
+        "topology": {"kind": "fat_tree", "k": case.k, "link": link} if case.k else dumbbell,
         "load_balance": {"kind": "ecmp"},
         "queue": {"kind": "drop_tail", "capacity": {"packets": 100}},
         "transport": {"kind": "tcp"},
         "congestion": {"kind": "cubic"},
-        "workload": [{"name": "bulk", "kind": "permutation"}],
+        "workload": [
+            {"name": "bulk", "kind": "permutation"}
+            if case.k
+            else {"name": "bulk", "kind": "pairs", "pairs": ["l0>r0", "l1>r1"]}
+        ],
         "backend": {"kind": "packet", "until": until_ps, "limit": until_ps},
         "measure": {"every": until_ps // 4},
     }
@@ -99,31 +119,55 @@ def main() -> None:
         print(json.dumps(measure(next(case for case in CASES if case.name == options.only))))
         return
 
+    load = os.getloadavg()[0]
     measured: dict[Case, list[dict[str, Any]]] = defaultdict(list)
     for _ in range(options.rounds):
         for case in CASES:
             measured[case].append(in_fresh_process(case))
-    print_table(measured)
+    for case, rounds in measured.items():
+        if len({each["fingerprint"] for each in rounds}) > 1:
+            sys.exit(f"{case.name}: the rounds have different fingerprints")
+    print_machine(load)
+    print_fat_trees(measured)
+    print_dumbbells(measured)
 
 
-def print_table(measured: dict[Case, list[dict[str, Any]]]) -> None:
+def print_machine(load: float) -> None:
     from weft import _core
     from weft.execute.machine import describe
 
     machine = describe()
     print(f"weft {_core.version()} ({_core.commit()}), {datetime.now(UTC):%Y-%m-%d}, {machine['cpu']}, ", end="")
-    print(f"{machine['cores']} cores, {machine['system']}")
+    print(f"{machine['cores']} cores, {machine['system']}, load before {load:.1f}")
     print()
-    print("| fat tree, TCP | M packet-hops/s | of rounds | promised | htsim | packet-hops | peak RSS |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for case, rounds in measured.items():
+
+
+def print_fat_trees(measured: dict[Case, list[dict[str, Any]]]) -> None:
+    print("| fat tree, TCP | M packet-hops/s | of rounds | goal | htsim | ns-3 | packet-hops | CPU | peak RSS |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for case in FAT_TREES:
+        rounds = measured[case]
         speeds = [each["packet_hops"] / each["cpu_s"] / 1e6 for each in rounds]
-        if len({each["fingerprint"] for each in rounds}) > 1:
-            sys.exit(f"{case.name}: the rounds have different fingerprints")
+        cpu_s = statistics.median(each["cpu_s"] for each in rounds)
         memory = statistics.median(each["peak_rss_bytes"] for each in rounds) / 1e6
         print(
             f"| k={case.k}, {case.gbps} Gbps | {statistics.median(speeds):.1f} | {min(speeds):.1f}-{max(speeds):.1f} "
-            f"| {case.least:g} | {case.peer} | {rounds[0]['packet_hops']:,} | {memory:.0f} MB |"
+            f"| {case.least:g} | {case.htsim} | {case.ns3} | {rounds[0]['packet_hops']:,} | {cpu_s:.2f} s "
+            f"| {memory:.0f} MB |"
+        )
+    print()
+
+
+def print_dumbbells(measured: dict[Case, list[dict[str, Any]]]) -> None:
+    print("| dumbbell, 10 Gbps, 1 s, link delay | packet-hops | CPU | ns per packet-hop | M packet-hops/s |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for case in DUMBBELLS:
+        rounds = measured[case]
+        hops = rounds[0]["packet_hops"]
+        cpu_s = statistics.median(each["cpu_s"] for each in rounds)
+        print(
+            f"| {case.delay_ps / 1000:g} ns | {hops:,} | {cpu_s:.2f} s | {cpu_s / hops * 1e9:.0f} "
+            f"| {hops / cpu_s / 1e6:.1f} |"
         )
 
 
