@@ -3,51 +3,59 @@
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::load_balance::FiveTuple;
 use crate::scenario::Scenario;
-use crate::transport::Transport;
 use crate::workload::Flow;
 
 impl Scenario {
     /// The five-tuple of the packets that carry the payload of `flow`; those that come back have its reverse.
     pub fn five_tuple(&self, flow: FlowId) -> FiveTuple {
-        let flow = &self.flows[flow.index()];
-        FiveTuple {
-            src: self.network.nodes[flow.src.index()].address,
-            dst: self.network.nodes[flow.dst.index()].address,
-            src_port: flow.src_port,
-            dst_port: flow.dst_port,
-            protocol: match self.workloads[flow.workload as usize].transport {
-                Transport::Tcp(_) => 6,
-                Transport::Udp(_) => 17,
-            },
-        }
+        self.subflow_tuple(flow, 0)
     }
 
-    /// The links that the payload of `flow` takes, in order: the choices of the same states that the packets meet.
-    /// `None` where packets are balanced one by one; empty where there is no way.
+    /// The links that the payload of `flow` takes (of its first subflow, if it has several), in order: the choices of the
+    /// same states that the packets meet. `None` where packets are balanced one by one; empty where there is no way.
     pub fn flow_path(&self, flow: FlowId) -> Option<Vec<LinkId>> {
-        let Flow { src, dst, .. } = self.flows[flow.index()];
-        self.load_balance
-            .is_per_flow()
-            .then(|| self.chosen_path(src, dst, &self.five_tuple(flow)))
+        self.subflow_path(flow, 0)
     }
 
     /// The links that acknowledgments of `flow` take, as [`Scenario::flow_path`].
     pub fn reverse_path(&self, flow: FlowId) -> Option<Vec<LinkId>> {
-        let Flow { src, dst, .. } = self.flows[flow.index()];
-        self.load_balance
-            .is_per_flow()
-            .then(|| self.chosen_path(dst, src, &self.five_tuple(flow).reverse()))
+        let tuple = self.subflow_tuple(flow, 0).reverse();
+        self.chosen_path(flow, 0, &tuple, true)
     }
 
-    fn chosen_path(&self, src: NodeId, dst: NodeId, tuple: &FiveTuple) -> Vec<LinkId> {
+    /// The links that the payload of subflow `number` of `flow` takes, as [`Scenario::flow_path`].
+    pub fn subflow_path(&self, flow: FlowId, number: u32) -> Option<Vec<LinkId>> {
+        self.chosen_path(flow, number, &self.subflow_tuple(flow, number), false)
+    }
+
+    fn chosen_path(
+        &self,
+        flow: FlowId,
+        number: u32,
+        tuple: &FiveTuple,
+        is_backward: bool,
+    ) -> Option<Vec<LinkId>> {
+        if !self.load_balance.is_per_flow() {
+            return None;
+        }
+        let Flow {
+            mut src, mut dst, ..
+        } = self.flows[flow.index()];
+        if is_backward {
+            std::mem::swap(&mut src, &mut dst);
+        }
         let entropy = self.load_balance.entropy(tuple);
-        self.walk(src, dst, |node, hops| match *hops {
-            [only] => only,
-            _ => self
-                .load_balance
-                .switch(self.seed, &self.network, node)
-                .choose(entropy, dst, hops),
-        })
+        let card = self.pinned_card(flow, number, is_backward);
+        Some(self.walk(src, dst, |node, hops| {
+            match (hops, card) {
+                (&[only], _) => only,
+                (_, Some(card)) if node == src => card,
+                _ => self
+                    .load_balance
+                    .switch(self.seed, &self.network, node)
+                    .choose(entropy, dst, hops),
+            }
+        }))
     }
 
     /// One of the shortest paths, the first by the ids of its links; empty where there is no way.

@@ -13,8 +13,8 @@
 use crate::ids::{FlowId, LinkId};
 use crate::network::Link;
 use crate::scenario::Scenario;
-use crate::transport::Transport;
 use crate::transport::udp::{Arrivals, PacketSizes};
+use crate::transport::{Transport, mptcp};
 use crate::units::Time;
 use crate::workload::Opener;
 
@@ -23,8 +23,9 @@ pub const SYN_BYTES: u64 = 60;
 
 impl Scenario {
     /// From the first bit of the first packet (the SYN) to the arrival of the last payload byte, alone on the network.
-    /// `None` for an endless flow, where there is no way, and for UDP with random arrivals or sizes, where it depends on
-    /// the draw.
+    /// `None` for an endless flow, where there is no way, for UDP with random arrivals or sizes, where it depends on the
+    /// draw, and for several subflows where one path is narrower than the hosts' links or hosts have several cards: there
+    /// is no formula for what they carry together.
     pub fn ideal_fct(&self, flow: FlowId) -> Option<Time> {
         let plan = &self.flows[flow.index()];
         let transport = &self.workloads[plan.workload as usize].transport;
@@ -40,6 +41,14 @@ impl Scenario {
             return None;
         }
         let size = plan.size?;
+        let has_cards = |a, b| self.routes.next_hops(a, b).len() > 1;
+        if self.subflow_count(flow) > 1
+            && (is_widened_by_paths(&there)
+                || has_cards(plan.src, plan.dst)
+                || has_cards(plan.dst, plan.src))
+        {
+            return None;
+        }
         let header = u64::from(transport.header_bytes());
         let mtu = there.iter().map(|l| u64::from(l.mtu)).min()?;
         match transport {
@@ -52,16 +61,22 @@ impl Scenario {
                 let gap = wire as f64 * 8e12 / udp.rate.0 as f64;
                 Some(pipelined(&there, 0, size, packet - header, header, gap))
             }
-            Transport::Tcp(_) => {
+            Transport::Tcp(_) | Transport::Mptcp(_) => {
+                let headers = transport.headers().expect("a connection has headers");
+                let [syn, syn_ack, third] = match transport {
+                    Transport::Mptcp(_) => mptcp::CAPABLE_BYTES.map(u64::from),
+                    _ => [0; 3],
+                };
+                let (syn, syn_ack) = (SYN_BYTES + syn, SYN_BYTES + syn_ack);
                 let (handshake, ahead) = match plan.opener {
                     Opener::Source => (
-                        one_packet(&there, SYN_BYTES) + one_packet(&back, SYN_BYTES),
-                        header,
+                        one_packet(&there, syn) + one_packet(&back, syn_ack),
+                        u64::from(headers.plain) + third,
                     ),
                     Opener::Destination => {
                         let request = one_packet(&back, header + u64::from(plan.request));
                         (
-                            one_packet(&back, SYN_BYTES) + one_packet(&there, SYN_BYTES) + request,
+                            one_packet(&back, syn) + one_packet(&there, syn_ack) + request,
                             0,
                         )
                     }
@@ -76,6 +91,15 @@ impl Scenario {
             .map(|l| &self.network.links[l.index()])
             .collect()
     }
+}
+
+/// Whether several paths could carry more than this one: its narrowest link is none of the hosts' own.
+fn is_widened_by_paths(path: &[&Link]) -> bool {
+    let [first, inner @ .., last] = path else {
+        return false;
+    };
+    let own = first.rate.min(last.rate);
+    inner.iter().any(|l| l.rate < own)
 }
 
 fn transmit(link: &Link, ip_bytes: u64) -> Time {

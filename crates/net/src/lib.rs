@@ -22,6 +22,7 @@ mod route_builder;
 pub mod routes;
 pub mod routing;
 pub mod scenario;
+pub mod subflows;
 pub mod topology;
 pub mod transport;
 pub mod units;

@@ -14,6 +14,7 @@ use crate::load_balance::LoadBalance;
 use crate::network::{Link, Network, Node};
 use crate::routes::Routes;
 use crate::routing::Routing;
+use crate::subflows::{self, Subflows};
 use crate::topology::Topology;
 use crate::transport::Transport;
 use crate::workload::{Context, Flow, Opener, Workload};
@@ -34,6 +35,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// The workloads.
     pub workloads: Vec<WorkloadPlan>,
+    /// The subflows beyond the first of each flow.
+    pub subflows: Subflows,
 }
 
 /// What a scenario would be, before it is built.
@@ -47,6 +50,8 @@ pub struct Prediction {
     pub links: u64,
     /// Flows; an expectation where a workload draws their number.
     pub flows: u64,
+    /// Their subflows, taken to be one each where the network cards decide (`fullmesh`).
+    pub subflows: u64,
     /// Bytes that network, routes and flows occupy, an estimate from above for regular fabrics.
     pub memory_bytes: u64,
 }
@@ -124,18 +129,27 @@ impl Scenario {
                 ),
             }
         }
-        crate::ports::choose(&mut flows, seed);
-        match routes {
-            Some(routes) if faults.is_empty() => Ok(Self {
-                seed,
-                network,
-                routes,
-                load_balance,
-                flows,
-                workloads,
-            }),
-            _ => Err(faults),
-        }
+        let Some(routes) = routes.filter(|_| faults.is_empty()) else {
+            return Err(faults);
+        };
+        let counts: Vec<u32> = flows
+            .iter()
+            .map(|f| {
+                let transport = &workloads[f.workload as usize].transport;
+                subflows::planned(transport, &routes, f.src, f.dst).min(u64::from(u32::MAX)) as u32
+            })
+            .collect();
+        let subflows = crate::ports::choose(&mut flows, &counts, seed)
+            .map_err(|none| vec![none.fault(&flows, &network)])?;
+        Ok(Self {
+            seed,
+            network,
+            routes,
+            load_balance,
+            flows,
+            workloads,
+            subflows,
+        })
     }
 }
 
@@ -147,14 +161,18 @@ pub fn predict(spec: &Spec) -> Result<Prediction, Vec<Fault>> {
     let parts = Parts::read(spec)?;
     let size = parts.topology.size()?;
     let mut faults = Vec::new();
-    let mut flows = 0_u64;
+    let (mut flows, mut subflows) = (0_u64, 0_u64);
     for (i, plan) in parts.workloads.iter().enumerate() {
         match plan
             .kind
             .generator()
             .flow_count(&size, plan.start, plan.stop)
         {
-            Ok(count) => flows = flows.saturating_add(count),
+            Ok(count) => {
+                flows = flows.saturating_add(count);
+                let each = plan.transport.subflows().unwrap_or(1);
+                subflows = subflows.saturating_add(count.saturating_mul(each));
+            }
             Err(found) => faults.extend(
                 found
                     .into_iter()
@@ -178,12 +196,14 @@ pub fn predict(spec: &Spec) -> Result<Prediction, Vec<Fault>> {
         + size
             .switches
             .saturating_mul(parts.load_balance.switch_bytes(size.hosts))
-        + flows.saturating_mul(size_of::<Flow>() as u64);
+        + flows.saturating_mul(size_of::<Flow>() as u64)
+        + (subflows - flows).saturating_mul(6);
     Ok(Prediction {
         hosts: size.hosts,
         switches: size.switches,
         links,
         flows,
+        subflows,
         memory_bytes,
     })
 }
@@ -264,10 +284,8 @@ fn workloads(spec: &Spec, faults: &mut Vec<Fault>) -> Vec<WorkloadPlan> {
             .cloned()
             .unwrap_or_default()
     };
-    let transport = keep(
-        faults,
-        Transport::from_table(&room(spec, "transport", "tcp")),
-    );
+    let transport = Transport::from_table(&room(spec, "transport", "tcp"));
+    let transport = keep(faults, transport.and_then(|t| t.check().map(|()| t)));
     let common: Vec<_> = WorkloadKeys::describe()
         .parameters
         .iter()
@@ -315,6 +333,9 @@ fn workloads(spec: &Spec, faults: &mut Vec<Fault>) -> Vec<WorkloadPlan> {
                 "{name:?} is the name of workload[{other}], too; names give the random streams: choose another"
             );
             faults.push(Fault::new(format!("{section}.name"), message));
+        }
+        if let Some(Err(fault)) = keys.transport.as_ref().map(Transport::check) {
+            faults.push(fault.under(&format!("{section}.")));
         }
         let Some(transport) = keys.transport.or_else(|| transport.clone()) else {
             continue;
