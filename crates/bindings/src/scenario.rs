@@ -18,7 +18,7 @@ pub(crate) fn predict(spec_json: &str) -> PyResult<String> {
     let net = weft_net::scenario::predict(&spec).map_err(|faults| fault_error(&faults))?;
     let mut out = serde_json::to_value(net).expect("plain data");
     out["memory_bytes"] =
-        json!(net.memory_bytes + weft_packetsim::memory_bytes(net.links, net.flows));
+        json!(net.memory_bytes + weft_packetsim::memory_bytes(net.links, net.subflows));
     to_json(&out)
 }
 

@@ -1,6 +1,8 @@
 //! Permutation traffic on a fat tree: the engine alone, for profiling.
 //!
-//! `cargo run --release -p weft-packetsim --example permutation -- K GBPS MILLISECONDS [SIZE_BYTES]`
+//! `cargo run --release -p weft-packetsim --example permutation -- K GBPS MILLISECONDS [SIZE_BYTES [SUBFLOWS]]`
+//!
+//! A size of 0 is endless; with subflows, the transport is MPTCP under LIA.
 
 use std::sync::Arc;
 
@@ -14,24 +16,28 @@ fn main() {
         .map(|a| a.parse().expect("a number"))
         .collect();
     let [k, gbps, milliseconds, ref rest @ ..] = arguments[..] else {
-        panic!("usage: permutation K GBPS MILLISECONDS [SIZE_BYTES]")
+        panic!("usage: permutation K GBPS MILLISECONDS [SIZE_BYTES [SUBFLOWS]]")
     };
     let link = json!({ "rate": gbps * 1_000_000_000, "delay": 1_000_000, "mtu": 1500, "overhead": 38, "loss": null,
         "switch_latency": 0 });
     let mut workload = json!({ "name": "bulk", "kind": "permutation" });
     let mut backend = json!({ "kind": "packet", "limit": 1_000_000_000_000_000_u64 });
-    match rest.first() {
+    match rest.first().filter(|&&size| size > 0) {
         Some(size) => workload["size"] = json!(size),
         None => backend["until"] = json!(milliseconds * 1_000_000_000),
     }
+    let (transport, congestion) = match rest.get(1) {
+        Some(subflows) => (json!({ "kind": "mptcp", "subflows": subflows }), "lia"),
+        None => (json!({ "kind": "tcp" }), "cubic"),
+    };
     let spec = json!({
         "seed": 1,
         "topology": { "kind": "fat_tree", "k": k, "link": link },
         "routing": { "kind": "shortest" },
         "load_balance": { "kind": "ecmp" },
         "queue": { "kind": "drop_tail", "capacity": { "packets": 100 } },
-        "transport": { "kind": "tcp" },
-        "congestion": { "kind": "cubic" },
+        "transport": transport,
+        "congestion": { "kind": congestion },
         "workload": [workload],
         "backend": backend,
     });

@@ -67,7 +67,9 @@ impl Config {
             .workloads
             .iter()
             .map(|w| match &w.transport {
-                Transport::Tcp(_) => Congestion::from_table(&with_kind(&w.congestion, "cubic")),
+                Transport::Tcp(_) | Transport::Mptcp(_) => {
+                    Congestion::from_table(&with_kind(&w.congestion, "cubic"))
+                }
                 // UDP has none; the default stands in and is never asked.
                 Transport::Udp(_) => Congestion::from_table(&with_kind(&empty, "reno")),
             })

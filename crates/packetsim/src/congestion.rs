@@ -5,8 +5,11 @@
 
 use serde::{Deserialize, Serialize};
 
+pub mod balia;
 pub mod cubic;
 pub mod dctcp;
+pub mod lia;
+pub mod olia;
 pub mod reno;
 
 /// The window, in segments.
@@ -60,6 +63,24 @@ pub struct Ack {
     pub is_limited: bool,
 }
 
+/// What coupled controls know of a subflow: all of a connection share a list of these (`crate::stream`).
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Path {
+    /// Window, segments; 0 unless the subflow is established.
+    pub(crate) cwnd: f64,
+    /// Smoothed round trip, ps; 0 before the first sample.
+    pub(crate) srtt: f64,
+    /// What the control itself publishes: OLIA the segments between its last losses.
+    pub(crate) own: f64,
+}
+
+impl Path {
+    /// Windows and round trips of the paths that count.
+    pub(crate) fn active(paths: &[Path]) -> impl Iterator<Item = (usize, &Path)> {
+        (paths.iter().enumerate()).filter(|(_, p)| p.cwnd > 0.0 && p.srtt > 0.0)
+    }
+}
+
 /// What every control can do. Each call is one event of the connection.
 pub(crate) trait Control {
     /// New data is acknowledged outside of loss recovery.
@@ -74,6 +95,13 @@ pub(crate) trait Control {
     fn on_undo(&mut self) {}
     /// Any ACK, before all others: `segments` were delivered, cumulatively or selectively.
     fn on_delivered(&mut self, _segments: u32, _ack: &Ack) {}
+    /// Before every other call, of a subflow whose connection has several: `paths` as they are, `own` the one of this
+    /// control. Where it is never called (one path), a coupled control is Reno.
+    fn couple(&mut self, _own: usize, _paths: &mut [Path]) {}
+    /// Whether it wants to be told of the other subflows.
+    fn is_coupled(&self) -> bool {
+        false
+    }
     /// Whether packets are ECN-capable and every mark is echoed as it is (RFC 8257), not until it is answered (RFC 3168).
     fn needs_precise_marks(&self) -> bool {
         false
@@ -121,6 +149,13 @@ macro_rules! controls {
             fn on_delivered(&mut self, segments: u32, ack: &Ack) {
                 match self { $(Self::$kind(control) => control.on_delivered(segments, ack),)* }
             }
+            #[inline]
+            fn couple(&mut self, own: usize, paths: &mut [Path]) {
+                match self { $(Self::$kind(control) => control.couple(own, paths),)* }
+            }
+            fn is_coupled(&self) -> bool {
+                match self { $(Self::$kind(control) => control.is_coupled(),)* }
+            }
             fn needs_precise_marks(&self) -> bool {
                 match self { $(Self::$kind(control) => control.needs_precise_marks(),)* }
             }
@@ -133,4 +168,7 @@ controls! {
     Reno(reno::Reno => reno::State),
     Cubic(cubic::Cubic => cubic::State),
     Dctcp(dctcp::Dctcp => dctcp::State),
+    Lia(lia::Lia => lia::State),
+    Olia(olia::Olia => olia::State),
+    Balia(balia::Balia => balia::State),
 }

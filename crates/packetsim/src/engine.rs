@@ -246,10 +246,11 @@ fn check(scenario: &Scenario, config: &Config) -> Result<(), Vec<Fault>> {
         .min()
         .unwrap_or(1500);
     for (i, flow) in scenario.flows.iter().enumerate() {
-        let Transport::Tcp(tcp) = &scenario.workloads[flow.workload as usize].transport else {
+        let transport = &scenario.workloads[flow.workload as usize].transport;
+        if matches!(transport, Transport::Udp(_)) {
             continue;
-        };
-        let segments = flow.size.unwrap_or(0) / u64::from(segment_bytes(mtu, tcp));
+        }
+        let segments = flow.size.unwrap_or(0) / u64::from(segment_bytes(mtu, transport));
         if segments >= u64::from(u32::MAX) {
             faults.push(Fault::new(
                 format!("workload[{}].size", flow.workload),

@@ -9,21 +9,22 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weft_net::ids::{FlowId, NodeId};
-use weft_net::load_balance::FiveTuple;
 use weft_net::random::stream;
 use weft_net::scenario::Scenario;
-use weft_net::transport::Transport;
-use weft_net::transport::tcp::Tcp;
+use weft_net::transport::{Transport, mptcp};
 use weft_net::workload::Opener;
 
 use crate::config::Config;
 use crate::congestion::Control;
 use crate::datagram;
+use crate::inbox::Inbox;
+use crate::multipath;
 use crate::packet::{Kind, LOCAL, Packet, flag};
 use crate::prefetch::{prefetch, prefetch_lines};
 use crate::receiver::{self, Receiver, Stage};
 use crate::record::{Reason, Record, UNKNOWN};
-use crate::sender::{self, Address, Phase, Sender, Sent};
+use crate::sender::{self, Address, Mapping, Phase, Sender, Sent};
+use crate::stream::Stream;
 use crate::wire::Wire;
 
 /// Full packets that a card holds before senders have to wait.
@@ -52,12 +53,17 @@ struct Card {
     is_armed: bool,
 }
 
-/// All hosts with the ends of all flows; indexed by flow, the cards by link.
+/// All hosts with the ends of all subflows, indexed by those; multipath connections by flow, the cards by link.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hosts {
     pub(crate) sources: Vec<SourceEnd>,
     pub(crate) sinks: Vec<SinkEnd>,
+    /// The record of a flow with several paths is that of its first subflow; only counts are in the others.
     pub(crate) records: Vec<Record>,
+    /// Multipath connections where the payload is; empty if there are none.
+    pub(crate) streams: Vec<Option<Box<Stream>>>,
+    /// Multipath connections where it is wanted.
+    pub(crate) inboxes: Vec<Option<Box<Inbox>>>,
     cards: Vec<Card>,
     /// Flows that wait for another: `(that one, waiting one)`, sorted.
     followers: Vec<(u32, u32)>,
@@ -71,7 +77,12 @@ pub(crate) struct Hosts {
 
 impl Hosts {
     pub(crate) fn new(scenario: &Scenario, config: &Config) -> Self {
-        let flows = scenario.flows.len();
+        let subflows = scenario.subflows_total();
+        let connections = if multipath::is_used(scenario) {
+            scenario.flows.len()
+        } else {
+            0
+        };
         let mut followers: Vec<(u32, u32)> = scenario
             .flows
             .iter()
@@ -80,9 +91,11 @@ impl Hosts {
             .collect();
         followers.sort_unstable();
         Self {
-            sources: vec![SourceEnd::None; flows],
-            sinks: vec![SinkEnd::None; flows],
-            records: vec![Record::new(); flows],
+            sources: vec![SourceEnd::None; subflows],
+            sinks: vec![SinkEnd::None; subflows],
+            records: vec![Record::new(); subflows],
+            streams: vec![None; connections],
+            inboxes: vec![None; connections],
             cards: vec![Card::default(); scenario.network.links.len()],
             followers,
             done: 0,
@@ -145,20 +158,27 @@ impl Hosts {
         }
         match packet.kind {
             Kind::Data => {
-                if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow]
-                    && receiver.on_data(packet, wire)
-                {
-                    self.records[flow].finished = wire.now;
+                if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow] {
+                    if receiver.shared.is_some() {
+                        self.on_subflow_data(packet, wire, scenario, config);
+                    } else if receiver.on_data(packet, wire) {
+                        self.records[flow].finished = wire.now;
+                    }
                 }
             }
-            Kind::Ack => self.on_ack(packet, wire, scenario),
+            Kind::Ack => self.on_ack(packet, wire, scenario, config),
             Kind::Datagram => self.on_datagram(packet, wire),
             Kind::SourceTimer => self.on_source_timer(packet.flow, wire, scenario),
             Kind::SinkTimer => {
+                self.share(packet.flow);
                 if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow] {
                     receiver.on_timer(wire);
                     if receiver.stage == Stage::Failed {
-                        self.fail(packet.flow, Reason::BackOff, wire, scenario);
+                        if receiver.address.number == 0 {
+                            self.fail(packet.flow, Reason::BackOff, wire, scenario);
+                        } else {
+                            self.retire_sink(packet.flow);
+                        }
                     }
                 }
             }
@@ -172,10 +192,26 @@ impl Hosts {
             }
             Kind::SynAck | Kind::Request => {
                 if let SourceEnd::Tcp(sender) = &mut self.sources[flow] {
+                    if sender.mapping.is_some() {
+                        return self.on_subflow_established(packet, wire, scenario);
+                    }
                     sender.established(wire, packet.window);
                     self.pump(packet.flow, wire);
                 }
             }
+            Kind::Join if packet.flags & flag::BACKWARD != 0 => {
+                self.on_subflow_established(packet, wire, scenario);
+            }
+            Kind::Join | Kind::Fin => {
+                self.share(packet.flow);
+                if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow] {
+                    match packet.kind {
+                        Kind::Join => receiver.on_join(wire),
+                        _ => receiver.on_fin(wire),
+                    }
+                }
+            }
+            Kind::Reset => self.retire_sink(packet.flow),
         }
     }
 
@@ -224,25 +260,38 @@ impl Hosts {
                 self.sources[flow as usize] = SourceEnd::Udp(Box::new(source));
                 self.pump(flow, wire);
             }
-            Transport::Tcp(_) => match plan.opener {
+            Transport::Tcp(_) | Transport::Mptcp(_) => match plan.opener {
                 Opener::Source => {
-                    let mut sender = self.sender(flow, there, wire, scenario, config);
-                    sender.open(wire);
-                    self.sources[flow as usize] = SourceEnd::Tcp(Box::new(sender));
+                    self.make_stream(flow, scenario, config);
+                    self.make_sender(flow, wire, scenario, config);
+                    if let SourceEnd::Tcp(sender) = &mut self.sources[flow as usize] {
+                        sender.open(wire);
+                    }
                 }
                 Opener::Destination => {
-                    let mut receiver = self.receiver(flow, wire, scenario, config);
-                    receiver.open(wire);
-                    self.sinks[flow as usize] = SinkEnd::Tcp(Box::new(receiver));
+                    self.make_inbox(flow, scenario);
+                    self.make_receiver(flow, wire, scenario, config);
+                    if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow as usize] {
+                        receiver.open(wire);
+                    }
                 }
             },
         }
     }
 
     /// Whether packets may still make ends of this flow: not once it is over.
-    fn is_alive(&self, flow: u32) -> bool {
-        let record = &self.records[flow as usize];
-        record.reason == Reason::None && record.closed == UNKNOWN
+    fn is_alive(&self, packet: &Packet, scenario: &Scenario) -> bool {
+        let id = packet.flow;
+        let flow = scenario.subflow(id).0.index();
+        let (record, own) = (&self.records[flow], &self.records[id as usize]);
+        // What one host knows, the other does not: each looks at its own end.
+        let is_over = if packet.flags & flag::BACKWARD == 0 {
+            own.sink_is_over
+        } else {
+            let stream = self.streams.get(flow).and_then(Option::as_ref);
+            own.source_is_over || stream.is_some_and(|s| s.is_acknowledged())
+        };
+        record.reason == Reason::None && record.closed == UNKNOWN && !is_over
     }
 
     fn on_syn(
@@ -252,29 +301,26 @@ impl Hosts {
         scenario: &Arc<Scenario>,
         config: &Config,
     ) {
-        let flow = packet.flow;
-        if !self.is_alive(flow) {
+        let id = packet.flow;
+        if !self.is_alive(packet, scenario) {
             return;
         }
+        let flow = scenario.subflow(id).0.0;
         if packet.flags & flag::BACKWARD == 0 {
-            if matches!(self.sinks[flow as usize], SinkEnd::None)
-                && self.records[flow as usize].finished == u64::MAX
-            {
-                let receiver = self.receiver(flow, wire, scenario, config);
-                self.sinks[flow as usize] = SinkEnd::Tcp(Box::new(receiver));
+            if matches!(self.sinks[id as usize], SinkEnd::None) {
+                self.make_inbox(flow, scenario);
+                self.make_receiver(id, wire, scenario, config);
             }
-            if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow as usize] {
+            self.share(id);
+            if let SinkEnd::Tcp(receiver) = &mut self.sinks[id as usize] {
                 receiver.answer(wire);
             }
         } else {
-            if matches!(self.sources[flow as usize], SourceEnd::None) {
-                let there = self
-                    .address(flow, wire, scenario, false)
-                    .expect("checked at the start of the flow");
-                let sender = self.sender(flow, there, wire, scenario, config);
-                self.sources[flow as usize] = SourceEnd::Tcp(Box::new(sender));
+            if matches!(self.sources[id as usize], SourceEnd::None) {
+                self.make_stream(flow, scenario, config);
+                self.make_sender(id, wire, scenario, config);
             }
-            if let SourceEnd::Tcp(sender) = &mut self.sources[flow as usize] {
+            if let SourceEnd::Tcp(sender) = &mut self.sources[id as usize] {
                 sender.answer(wire);
             }
         }
@@ -283,35 +329,38 @@ impl Hosts {
     /// How an end's packets are addressed; `None` if there is no way.
     fn address(
         &self,
-        flow: u32,
+        id: u32,
         wire: &mut Wire,
         scenario: &Scenario,
         is_backward: bool,
     ) -> Option<Address> {
-        let plan = &scenario.flows[flow as usize];
-        let (mut src, mut dst) = ((plan.src, plan.src_port), (plan.dst, plan.dst_port));
+        let (flow, number) = scenario.subflow(id);
+        let plan = &scenario.flows[flow.index()];
+        let mut tuple = scenario.subflow_tuple(flow, number);
+        let (mut src, mut dst) = (plan.src, plan.dst);
         if is_backward {
+            tuple = tuple.reverse();
             std::mem::swap(&mut src, &mut dst);
         }
-        let network = &scenario.network;
-        let protocol = match scenario.workloads[plan.workload as usize].transport {
-            Transport::Tcp(_) => 6,
-            Transport::Udp(_) => 17,
+        let entropy = scenario.load_balance.entropy(&tuple);
+        let link = match scenario.pinned_card(flow, number, is_backward) {
+            Some(card) => card.0,
+            None => wire.card(scenario, src.0, dst.0, entropy)?,
         };
-        let entropy = scenario.load_balance.entropy(&FiveTuple {
-            src: network.nodes[src.0.index()].address,
-            dst: network.nodes[dst.0.index()].address,
-            src_port: src.1,
-            dst_port: dst.1,
-            protocol,
-        });
-        let link = wire.card(scenario, src.0.0, dst.0.0, entropy)?;
+        let handshake = match &scenario.workloads[plan.workload as usize].transport {
+            Transport::Mptcp(_) if number == 0 => mptcp::CAPABLE_BYTES,
+            Transport::Mptcp(_) => mptcp::JOIN_BYTES,
+            _ => [0; 3],
+        };
         Some(Address {
-            flow,
-            node: src.0.0,
+            flow: id,
+            owner: flow.0,
+            number,
+            node: src.0,
             link,
-            dst: dst.0.0,
+            dst: dst.0,
             entropy,
+            handshake,
             direction: if is_backward { flag::BACKWARD } else { 0 },
         })
     }
@@ -321,64 +370,91 @@ impl Hosts {
         CARD_PACKETS * class.transmit_time(u64::from(self.mtu) + class.overhead)
     }
 
-    fn mss(&self, tcp: &Tcp) -> u16 {
-        segment_bytes(self.mtu, tcp)
+    pub(crate) fn mss(&self, transport: &Transport) -> u16 {
+        segment_bytes(self.mtu, transport)
     }
 
-    fn sender(
-        &self,
-        flow: u32,
-        address: Address,
-        wire: &Wire,
-        scenario: &Scenario,
-        config: &Config,
-    ) -> Sender {
-        let plan = &scenario.flows[flow as usize];
-        let Transport::Tcp(tcp) = &scenario.workloads[plan.workload as usize].transport else {
-            unreachable!("a sender is TCP")
-        };
-        let control = config.congestion[plan.workload as usize].controller();
-        Sender::new(sender::Setup {
-            tcp,
-            card_room: self.card_room(address.link, wire),
-            address,
-            size: plan.size,
-            stop: plan.stop.map_or(u64::MAX, |t| t.0),
-            mss: self.mss(tcp),
-            is_ecn_capable: tcp.ecn || control.needs_precise_marks(),
-            control,
-        })
-    }
-
-    fn receiver(
-        &self,
-        flow: u32,
+    /// Makes the end of subflow `id` at the host that has the payload.
+    pub(crate) fn make_sender(
+        &mut self,
+        id: u32,
         wire: &mut Wire,
         scenario: &Scenario,
         config: &Config,
-    ) -> Receiver {
-        let plan = &scenario.flows[flow as usize];
-        let Transport::Tcp(tcp) = &scenario.workloads[plan.workload as usize].transport else {
+    ) {
+        let address = self
+            .address(id, wire, scenario, false)
+            .expect("checked at the start of the flow");
+        let plan = &scenario.flows[address.owner as usize];
+        let transport = &scenario.workloads[plan.workload as usize].transport;
+        let (Some(tcp), Some(headers)) = (transport.tcp(), transport.headers()) else {
+            unreachable!("a sender is TCP")
+        };
+        let control = config.congestion[plan.workload as usize].controller();
+        let mut mapping = None;
+        let (mut size, mut stop) = (plan.size, plan.stop.map_or(u64::MAX, |t| t.0));
+        if let Some(Some(stream)) = self.streams.get_mut(address.owner as usize) {
+            stream.open += 1;
+            mapping = Some(Box::new(Mapping::new(stream.last())));
+            (size, stop) = (None, u64::MAX);
+        }
+        let sender = Sender::new(sender::Setup {
+            tcp: &tcp,
+            headers,
+            card_room: self.card_room(address.link, wire),
+            address,
+            size,
+            stop,
+            mss: self.mss(transport),
+            mapping,
+            is_ecn_capable: tcp.ecn || control.needs_precise_marks(),
+            control,
+        });
+        self.sources[id as usize] = SourceEnd::Tcp(Box::new(sender));
+    }
+
+    /// Makes the end of subflow `id` at the host that wants the payload.
+    pub(crate) fn make_receiver(
+        &mut self,
+        id: u32,
+        wire: &mut Wire,
+        scenario: &Scenario,
+        config: &Config,
+    ) {
+        let address = self
+            .address(id, wire, scenario, true)
+            .expect("checked at the start of the flow");
+        let plan = &scenario.flows[address.owner as usize];
+        let transport = &scenario.workloads[plan.workload as usize].transport;
+        let (Some(tcp), Some(headers)) = (transport.tcp(), transport.headers()) else {
             unreachable!("a receiver is TCP")
         };
-        Receiver::new(receiver::Setup {
-            tcp,
-            address: self
-                .address(flow, wire, scenario, true)
-                .expect("checked at the start of the flow"),
-            size: plan.size,
-            mss: self.mss(tcp),
+        let shared = self.shared(address.owner);
+        let receiver = Receiver::new(receiver::Setup {
+            tcp: &tcp,
+            headers,
+            address,
+            size: plan.size.filter(|_| shared.is_none()),
+            shared,
+            mss: self.mss(transport),
             is_dctcp: config.congestion[plan.workload as usize]
                 .controller()
                 .needs_precise_marks(),
             request: plan.request,
-        })
+        });
+        self.sinks[id as usize] = SinkEnd::Tcp(Box::new(receiver));
     }
 
     // ---- arrivals ----
 
     #[inline]
-    fn on_ack(&mut self, packet: &Packet, wire: &mut Wire, scenario: &Arc<Scenario>) {
+    fn on_ack(
+        &mut self,
+        packet: &Packet,
+        wire: &mut Wire,
+        scenario: &Arc<Scenario>,
+        config: &Config,
+    ) {
         let flow = packet.flow as usize;
         if packet.flags & flag::BACKWARD == 0 {
             // The sender's last ACK: the receiver is not needed any more.
@@ -390,6 +466,9 @@ impl Hosts {
         let SourceEnd::Tcp(sender) = &mut self.sources[flow] else {
             return;
         };
+        if sender.mapping.is_some() {
+            return self.on_subflow_ack(packet, wire, scenario, config);
+        }
         if sender.phase != Phase::Open {
             return;
         }
@@ -423,6 +502,9 @@ impl Hosts {
         match &mut self.sources[flow as usize] {
             SourceEnd::None => {}
             SourceEnd::Udp(_) => self.pump(flow, wire),
+            SourceEnd::Tcp(sender) if sender.mapping.is_some() => {
+                self.on_subflow_timer(flow, wire, scenario);
+            }
             SourceEnd::Tcp(sender) => {
                 sender.on_timer(wire);
                 if sender.phase == Phase::Failed {
@@ -438,7 +520,7 @@ impl Hosts {
 
     /// Sends what the flow may send; if the card is full, the flow waits for it.
     #[inline]
-    fn pump(&mut self, flow: u32, wire: &mut Wire) {
+    pub(crate) fn pump(&mut self, flow: u32, wire: &mut Wire) {
         let mut is_full = false;
         match &mut self.sources[flow as usize] {
             SourceEnd::None => {}
@@ -446,7 +528,7 @@ impl Hosts {
                 // Whoever waits is served in turn, not before the others.
                 if !sender.waits_for_card {
                     is_full = loop {
-                        match sender.send_next(wire) {
+                        match send_one(sender, &mut self.streams, wire) {
                             Sent::One => {}
                             Sent::Nothing => break false,
                             Sent::NoRoom => break true,
@@ -505,7 +587,7 @@ impl Hosts {
             let sent = match &mut self.sources[flow as usize] {
                 SourceEnd::None => Sent::Nothing,
                 SourceEnd::Tcp(sender) => {
-                    let sent = sender.send_next(wire);
+                    let sent = send_one(sender, &mut self.streams, wire);
                     sender.waits_for_card = sent != Sent::Nothing;
                     sender.set_timer(wire);
                     sent
@@ -535,16 +617,23 @@ impl Hosts {
 
     // ---- the end of a flow ----
 
-    fn fail(&mut self, flow: u32, reason: Reason, wire: &mut Wire, scenario: &Arc<Scenario>) {
+    pub(crate) fn fail(
+        &mut self,
+        flow: u32,
+        reason: Reason,
+        wire: &mut Wire,
+        scenario: &Arc<Scenario>,
+    ) {
         if self.records[flow as usize].reason == Reason::None {
             self.records[flow as usize].reason = reason;
             self.retire_source(flow);
+            self.retire_subflows(flow, scenario);
             self.finish(flow, wire, scenario);
         }
     }
 
     /// Counts the flow as done and starts those that waited for it.
-    fn finish(&mut self, flow: u32, wire: &mut Wire, scenario: &Arc<Scenario>) {
+    pub(crate) fn finish(&mut self, flow: u32, wire: &mut Wire, scenario: &Arc<Scenario>) {
         self.done += 1;
         let from = self.followers.partition_point(|&(leader, _)| leader < flow);
         for &(leader, follower) in &self.followers[from..] {
@@ -566,11 +655,12 @@ impl Hosts {
     }
 
     /// Moves the counts of the source into the record and frees it.
-    fn retire_source(&mut self, flow: u32) {
+    pub(crate) fn retire_source(&mut self, flow: u32) {
         let record = &mut self.records[flow as usize];
         match std::mem::replace(&mut self.sources[flow as usize], SourceEnd::None) {
             SourceEnd::None => {}
             SourceEnd::Tcp(sender) => {
+                record.source_is_over = true;
                 record.wire_bytes += sender.wire_bytes;
                 record.resent_bytes += sender.resent_bytes;
                 record.sent += sender.packets;
@@ -583,13 +673,16 @@ impl Hosts {
         }
     }
 
-    fn retire_sink(&mut self, flow: u32) {
+    pub(crate) fn retire_sink(&mut self, flow: u32) {
         let size_known = self.records[flow as usize].finished;
         let record = &mut self.records[flow as usize];
         match std::mem::replace(&mut self.sinks[flow as usize], SinkEnd::None) {
             SinkEnd::None => {}
             SinkEnd::Tcp(receiver) => {
-                record.delivered += receiver.delivered;
+                record.sink_is_over = true;
+                if receiver.shared.is_none() {
+                    record.delivered += receiver.delivered;
+                }
                 record.reordered += receiver.reordered;
                 record.sent += receiver.packets;
                 record.arrived += receiver.arrived;
@@ -605,6 +698,9 @@ impl Hosts {
 
     /// Payload that the flow has delivered so far, each byte once.
     pub(crate) fn delivered(&self, flow: usize) -> u64 {
+        if let Some(Some(inbox)) = self.inboxes.get(flow) {
+            return inbox.delivered;
+        }
         self.records[flow].delivered
             + match &self.sinks[flow] {
                 SinkEnd::None => 0,
@@ -613,11 +709,25 @@ impl Hosts {
             }
     }
 
+    /// Whether the end of the flow that has the payload exists.
+    pub(crate) fn is_open(&self, flow: usize) -> bool {
+        match self.streams.get(flow) {
+            Some(Some(stream)) => stream.open > 0,
+            _ => !matches!(self.sources[flow], SourceEnd::None),
+        }
+    }
+
     /// The run is over: moves what is left into the records.
     pub(crate) fn retire_all(&mut self, scenario: &Scenario) {
         for flow in 0..self.records.len() {
             self.retire_source(flow as u32);
             self.retire_sink(flow as u32);
+            if flow >= scenario.flows.len() {
+                continue;
+            }
+            if let Some(Some(inbox)) = self.inboxes.get(flow) {
+                self.records[flow].delivered = inbox.delivered;
+            }
             // The last datagram may arrive although others do not, and an endless flow has no last one.
             let record = &mut self.records[flow];
             if scenario.flows[flow].size != Some(record.delivered) {
@@ -628,6 +738,9 @@ impl Hosts {
 
     /// The flow is open but its receiver offers no window.
     pub(crate) fn is_stuck(&self, flow: usize) -> bool {
+        if let Some(Some(stream)) = self.streams.get(flow) {
+            return stream.established > 0 && stream.open > 0 && stream.is_stuck();
+        }
         matches!(&self.sources[flow], SourceEnd::Tcp(sender) if sender.is_stuck && sender.phase == Phase::Open)
     }
 
@@ -648,11 +761,20 @@ fn is_for_sink(packet: &Packet) -> bool {
 }
 
 /// Payload of a full segment; a window smaller than that makes the segments smaller.
-pub(crate) fn segment_bytes(mtu: u32, tcp: &Tcp) -> u16 {
-    let most = u64::from(mtu - tcp.header_bytes());
-    if tcp.receive_window.0 > 0 {
-        most.min(tcp.receive_window.0) as u16
-    } else {
-        most as u16
+pub(crate) fn segment_bytes(mtu: u32, transport: &Transport) -> u16 {
+    let most = u64::from(mtu - transport.header_bytes());
+    match transport.tcp().map_or(0, |t| t.receive_window.0) {
+        0 => most as u16,
+        window => most.min(window) as u16,
     }
+}
+
+/// One segment of a sender, which may be a subflow of one of `streams`.
+#[inline]
+fn send_one(sender: &mut Sender, streams: &mut [Option<Box<Stream>>], wire: &mut Wire) -> Sent {
+    if sender.mapping.is_none() {
+        return sender.send_next(wire);
+    }
+    let stream = streams[sender.address.owner as usize].as_mut();
+    multipath::send_one(sender, stream.expect("a subflow has a connection"), wire)
 }

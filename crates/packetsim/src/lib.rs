@@ -2,7 +2,8 @@
 //!
 //! The map: [`engine`] opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
 //! packets through `port`s under a [`queue`] discipline; a `host` gives them to the ends of flows: `sender`
-//! (`scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` for TCP, `datagram` for UDP. `probe` samples,
+//! (`scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` for TCP, `datagram` for UDP; `multipath`, `stream` and `inbox` join the
+//! subflows of a connection. `probe` samples,
 //! [`outcome`] checks conservation and makes the tables.
 
 mod calendar;
@@ -11,7 +12,9 @@ pub mod congestion;
 mod datagram;
 pub mod engine;
 mod host;
+mod inbox;
 mod loss_recovery;
+mod multipath;
 pub mod outcome;
 mod packet;
 mod port;
@@ -23,6 +26,7 @@ mod record;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod stream;
 mod turns;
 mod wear;
 mod window;
@@ -39,6 +43,6 @@ pub fn kinds() -> Vec<weft_net::kinds::Kind> {
 
 /// Bytes that a run needs beside its scenario, an estimate from above: state of ports and connections, the packets in
 /// flight, the tables at the end. Measured on fat trees from k = 4 to 32 (benches/README.md).
-pub fn memory_bytes(links: u64, flows: u64) -> u64 {
-    4_000_000 + links * 1_200 + flows * 3_500
+pub fn memory_bytes(links: u64, subflows: u64) -> u64 {
+    4_000_000 + links * 1_200 + subflows * 3_500
 }

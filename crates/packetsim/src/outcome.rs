@@ -51,7 +51,7 @@ struct InFlight {
     beyond: Vec<(u128, u64)>,
     /// By link: packets that have left and not arrived.
     flying: Vec<u64>,
-    /// By flow: both.
+    /// By subflow: both.
     by_flow: Vec<u64>,
 }
 
@@ -61,7 +61,7 @@ fn in_flight(simulation: &Simulation) -> InFlight {
         queued: vec![(0, 0); wire.ports.len()],
         beyond: vec![(0, 0); wire.ports.len()],
         flying: vec![0; wire.ports.len()],
-        by_flow: vec![0; simulation.scenario.flows.len()],
+        by_flow: vec![0; simulation.scenario.subflows_total()],
     };
     for packet in wire.calendar.packets().filter(|p| p.link & LOCAL == 0) {
         let link = packet.link as usize;
@@ -110,11 +110,13 @@ fn check_conservation(simulation: &Simulation, found: &InFlight) {
             class.rate
         );
     }
-    for (flow, record) in hosts.records.iter().enumerate() {
-        let accounted = record.arrived + u64::from(wire.lost[flow]) + found.by_flow[flow];
+    for (id, record) in hosts.records.iter().enumerate() {
+        let accounted = record.arrived + u64::from(wire.lost[id]) + found.by_flow[id];
+        let (flow, number) = simulation.scenario.subflow(id as u32);
         assert_eq!(
             record.sent, accounted,
-            "flow {flow}: packets sent, and arrived + lost + in flight"
+            "flow {}, subflow {number}: packets sent, and arrived + lost + in flight",
+            flow.0
         );
     }
 }
@@ -276,10 +278,17 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
         );
     }
     let integer = |f: &dyn Fn(usize) -> u64| {
-        Column::Integer((0..records.len()).map(|i| f(i) as i64).collect())
+        Column::Integer((0..scenario.flows.len()).map(|i| f(i) as i64).collect())
     };
     let optional = |f: &dyn Fn(usize) -> Option<i64>| {
-        Column::OptionalInteger((0..records.len()).map(f).collect())
+        Column::OptionalInteger((0..scenario.flows.len()).map(f).collect())
+    };
+    // Counts of a flow are those of its subflows together; what is known of it as a whole is in the record of the first.
+    let sum = |i: usize, count: &dyn Fn(usize) -> u64| {
+        let flow = FlowId::from(i);
+        (0..scenario.subflow_count(flow))
+            .map(|number| count(scenario.subflow_id(flow, number) as usize))
+            .sum()
     };
     let plan = &scenario.flows;
     let goodput = |i: usize| {
@@ -347,14 +356,29 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
         ("delivered_bytes", integer(&|i| records[i].delivered)),
         (
             "goodput_bps",
-            Column::OptionalReal((0..records.len()).map(goodput).collect()),
+            Column::OptionalReal((0..plan.len()).map(goodput).collect()),
         ),
-        ("wire_bytes", integer(&|i| records[i].wire_bytes)),
-        ("retransmitted_bytes", integer(&|i| records[i].resent_bytes)),
-        ("lost_packets", integer(&|i| u64::from(wire.lost[i]))),
-        ("marked_packets", integer(&|i| u64::from(wire.marked[i]))),
-        ("reordered_packets", integer(&|i| records[i].reordered)),
-        ("subflows", integer(&|_| 1)),
+        (
+            "wire_bytes",
+            integer(&|i| sum(i, &|id| records[id].wire_bytes)),
+        ),
+        (
+            "retransmitted_bytes",
+            integer(&|i| sum(i, &|id| records[id].resent_bytes)),
+        ),
+        (
+            "lost_packets",
+            integer(&|i| sum(i, &|id| u64::from(wire.lost[id]))),
+        ),
+        (
+            "marked_packets",
+            integer(&|i| sum(i, &|id| u64::from(wire.marked[id]))),
+        ),
+        (
+            "reordered_packets",
+            integer(&|i| sum(i, &|id| records[id].reordered)),
+        ),
+        ("subflows", integer(&|i| u64::from(records[i].subflows))),
         (
             "reason",
             Column::Word(reason_of, reasons.iter().map(|r| r.0.clone()).collect()),
@@ -414,7 +438,14 @@ fn links(simulation: &Simulation, found: &InFlight) -> Table {
     let is_per_flow = scenario.load_balance.is_per_flow();
     if is_per_flow {
         for i in 0..scenario.flows.len() {
-            for link in scenario.flow_path(FlowId::from(i)).unwrap_or_default() {
+            let flow = FlowId::from(i);
+            // Subflows that share a link are one flow there.
+            let mut links: Vec<LinkId> = (0..scenario.subflow_count(flow))
+                .flat_map(|number| scenario.subflow_path(flow, number).unwrap_or_default())
+                .collect();
+            links.sort_unstable();
+            links.dedup();
+            for link in links {
                 flows[link.index()] += 1;
             }
         }
@@ -526,36 +557,31 @@ fn queues(simulation: &Simulation, found: &InFlight) -> Table {
 fn paths(simulation: &Simulation) -> Table {
     let scenario = &simulation.scenario;
     let (_, names) = link_words(simulation);
-    let (mut flow, mut src_port, mut dst_port, mut bytes) = (vec![], vec![], vec![], vec![]);
-    let (mut ends, mut items) = (vec![], vec![]);
-    if scenario.load_balance.is_per_flow() {
-        for (i, plan) in scenario.flows.iter().enumerate() {
-            let Some(path) = scenario.flow_path(FlowId::from(i)) else {
-                continue;
-            };
-            flow.push(i as i64);
-            src_port.push(i64::from(plan.src_port));
-            dst_port.push(i64::from(plan.dst_port));
-            bytes.push(simulation.hosts.records[i].wire_bytes as i64);
-            items.extend(path.iter().map(|l| l.0));
-            ends.push(items.len() as u32);
-        }
-    }
-    for (number, path, carried) in simulation
-        .wire
-        .turns
-        .iter()
-        .flat_map(|turns| turns.paths(scenario))
-    {
-        let plan = &scenario.flows[number as usize];
-        flow.push(i64::from(number));
-        src_port.push(i64::from(plan.src_port));
-        dst_port.push(i64::from(plan.dst_port));
+    let (mut flow, mut subflow, mut src_port, mut dst_port) = (vec![], vec![], vec![], vec![]);
+    let (mut bytes, mut ends, mut items) = (vec![], vec![], vec![]);
+    let mut add = |id: u32, path: &[LinkId], carried: u64| {
+        let (owner, number) = scenario.subflow(id);
+        let ports = scenario.subflow_ports(owner, number);
+        flow.push(i64::from(owner.0));
+        subflow.push(i64::from(number));
+        src_port.push(i64::from(ports.0));
+        dst_port.push(i64::from(ports.1));
         bytes.push(carried as i64);
         items.extend(path.iter().map(|l| l.0));
         ends.push(items.len() as u32);
+    };
+    for owner in (0..scenario.flows.len()).map(FlowId::from) {
+        for number in 0..scenario.subflow_count(owner) {
+            if let Some(path) = scenario.subflow_path(owner, number) {
+                let id = scenario.subflow_id(owner, number);
+                add(id, &path, simulation.hosts.records[id as usize].wire_bytes);
+            }
+        }
     }
-    let subflow = vec![0; flow.len()];
+    let turns = simulation.wire.turns.as_ref();
+    for (id, path, carried) in turns.map_or_else(Vec::new, |t| t.paths(scenario)) {
+        add(id, &path, carried);
+    }
     Table {
         name: "paths",
         columns: vec![

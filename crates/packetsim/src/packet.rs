@@ -24,6 +24,12 @@ pub(crate) enum Kind {
     Request,
     /// UDP payload.
     Datagram,
+    /// Third and fourth packet of the handshake of a subflow that joins (RFC 8684, section 3.2).
+    Join,
+    /// End of a subflow, when all data is acknowledged.
+    Fin,
+    /// End of a subflow that does not answer.
+    Reset,
     /// Local: a flow starts at the host that opens it.
     Start,
     /// Local: a timer of the source of a flow.
@@ -69,7 +75,7 @@ pub(crate) struct Packet {
     pub(crate) time: u64,
     /// The link that it travels over, or [`LOCAL`] and a node.
     pub(crate) link: u32,
-    /// The flow it belongs to; of [`Kind::CardReady`]: the link of the card.
+    /// The subflow it belongs to (`weft_net::subflows`; of a flow with one path, the flow); of [`Kind::CardReady`]: the link of the card.
     pub(crate) flow: u32,
     /// Destination host.
     pub(crate) dst: u32,
@@ -89,8 +95,8 @@ pub(crate) struct Packet {
     pub(crate) window: u32,
     /// ACK: up to three SACK blocks, each (distance of its start from `seq`) << 16 | length; 0 is none.
     pub(crate) sack: [u32; 3],
-    /// Spare, so that the size is a multiple of eight.
-    pub(crate) spare: u32,
+    /// Multipath: of data, the number of the data segment; of an ACK, the first data segment that is missing.
+    pub(crate) data: u32,
 }
 
 const _: () = assert!(size_of::<Packet>() == 56);
@@ -111,7 +117,7 @@ impl Packet {
             stamp: 0,
             window: 0,
             sack: [0; 3],
-            spare: 0,
+            data: 0,
         }
     }
 }

@@ -38,6 +38,7 @@ pub(crate) struct Probe {
     /// Delivered bytes per flow at those times.
     pub(crate) delivered_before: Vec<u64>,
     pub(crate) delivered_until: Vec<u64>,
+    flows: usize,
     last_delivered: Vec<u64>,
     last_busy: Vec<u64>,
     switch_ports: Vec<u32>,
@@ -86,6 +87,7 @@ impl Probe {
             busy_until: Vec::new(),
             delivered_before: Vec::new(),
             delivered_until: Vec::new(),
+            flows: scenario.flows.len(),
             last_delivered: sized(samples, scenario.flows.len()),
             last_busy: sized(samples, network.links.len()),
             switch_ports: (0..network.links.len())
@@ -113,7 +115,7 @@ impl Probe {
                 .collect::<Vec<_>>()
         };
         let delivered = |hosts: &Hosts| {
-            (0..hosts.records.len())
+            (0..self.flows)
                 .map(|f| hosts.delivered(f))
                 .collect::<Vec<_>>()
         };
@@ -141,7 +143,7 @@ impl Probe {
                 Metric::Goodput => {
                     for (flow, last) in self.last_delivered.iter_mut().enumerate() {
                         let delivered = hosts.delivered(flow);
-                        let is_alive = !matches!(hosts.sources[flow], SourceEnd::None);
+                        let is_alive = hosts.is_open(flow);
                         if is_alive || delivered > *last {
                             let bits = 8.0 * (delivered - *last) as f64;
                             self.rows.add(now, metric, links + flow, bits / seconds);
@@ -153,6 +155,11 @@ impl Probe {
                     for (flow, source) in hosts.sources.iter().enumerate() {
                         let SourceEnd::Tcp(sender) = source else {
                             continue;
+                        };
+                        // A subflow stands beyond all flows: it is written FLOW/SUBFLOW.
+                        let flow = match &sender.mapping {
+                            Some(_) => hosts.sources.len() + flow,
+                            None => flow,
                         };
                         match metric {
                             Metric::Cwnd => {
@@ -213,7 +220,13 @@ impl Probe {
             .iter()
             .map(|&e| match (e as usize).checked_sub(links) {
                 None => scenario.network.link_name(weft_net::ids::LinkId(e)),
-                Some(flow) => flow.to_string(),
+                Some(flow) => match flow.checked_sub(scenario.subflows_total()) {
+                    None => flow.to_string(),
+                    Some(id) => {
+                        let (flow, number) = scenario.subflow(id as u32);
+                        format!("{}/{number}", flow.0)
+                    }
+                },
             })
             .collect();
         let code =

@@ -7,15 +7,14 @@
 //! It hands ACKs to the card even when that is busy: they are few. For a fetch it also opens the connection and asks.
 
 use serde::{Deserialize, Serialize};
+use weft_net::transport::Headers;
 use weft_net::transport::tcp::Tcp;
 
+use crate::inbox::FIRST_WINDOW;
 use crate::packet::{Kind, Packet, flag};
 use crate::rtt::Rtt;
 use crate::sender::{Address, NEVER, SYN_BYTES};
 use crate::wire::Wire;
-
-/// Linux: a connection begins with a window of 64 KiB, which then grows.
-const FIRST_WINDOW: u64 = 65_536;
 
 /// How far a fetch has come; an upload begins at `Receiving`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +23,8 @@ pub(crate) enum Stage {
     Opening,
     /// Request sent, no data yet.
     Asking,
+    /// A subflow that joins: the third packet sent, the fourth has not come.
+    Joining,
     /// Data flows.
     Receiving,
     /// All data has arrived.
@@ -41,6 +42,15 @@ enum Echo {
     Precise,
 }
 
+/// What a subflow tells of its connection in every ACK.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Shared {
+    /// First data segment that is missing.
+    pub(crate) data: u32,
+    /// The window offered, in segments.
+    pub(crate) window: u32,
+}
+
 /// One receiver; plain data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Receiver {
@@ -56,9 +66,13 @@ pub(crate) struct Receiver {
     /// One past the highest segment seen.
     highest: u32,
     total: u32,
-    header: u16,
+    headers: Headers,
     mss: u16,
     last_payload: u16,
+    /// Of a subflow of a multipath connection: how that stands, kept up to date by the host.
+    pub(crate) shared: Option<Shared>,
+    /// This side opened the connection.
+    opens: bool,
     /// Segments beyond the first gap, as disjoint ranges in order.
     ranges: Vec<(u32, u32)>,
     /// One segment of each of the last three blocks that changed, newest first.
@@ -99,7 +113,10 @@ pub(crate) struct Receiver {
 #[derive(Debug)]
 pub(crate) struct Setup<'a> {
     pub(crate) tcp: &'a Tcp,
+    pub(crate) headers: Headers,
+    pub(crate) shared: Option<Shared>,
     pub(crate) address: Address,
+    /// Payload of the flow; `None` for an endless one, and for a subflow, whose connection knows.
     pub(crate) size: Option<u64>,
     pub(crate) mss: u16,
     pub(crate) is_dctcp: bool,
@@ -110,6 +127,8 @@ impl Receiver {
     pub(crate) fn new(setup: Setup<'_>) -> Self {
         let Setup {
             tcp,
+            headers,
+            shared,
             address,
             size,
             mss,
@@ -131,9 +150,11 @@ impl Receiver {
             last_ack: 0,
             highest: 0,
             total,
-            header: tcp.header_bytes() as u16,
+            headers,
             mss,
             last_payload,
+            shared,
+            opens: false,
             ranges: Vec::new(),
             recent: [u32::MAX; 3],
             pending: 0,
@@ -172,6 +193,9 @@ impl Receiver {
 
     /// The window offered, in segments.
     pub(crate) fn offer(&self) -> u32 {
+        if let Some(shared) = &self.shared {
+            return shared.window;
+        }
         (self.buffer / u64::from(self.mss)) as u32
     }
 
@@ -180,6 +204,7 @@ impl Receiver {
     /// Opens the connection of a fetch.
     pub(crate) fn open(&mut self, wire: &mut Wire) {
         self.stage = Stage::Opening;
+        self.opens = true;
         self.send_handshake(wire);
     }
 
@@ -191,22 +216,57 @@ impl Receiver {
             }
             self.rtt.backoff = 0;
             self.retries = 0;
-            self.stage = Stage::Asking;
+            self.stage = if self.address.number == 0 {
+                Stage::Asking
+            } else {
+                Stage::Joining
+            };
             self.send_handshake(wire);
+        }
+    }
+
+    /// The fourth packet of a subflow that joins arrives at the side that opened it, or the third at the other, which
+    /// answers it.
+    pub(crate) fn on_join(&mut self, wire: &mut Wire) {
+        if !self.opens {
+            let mut packet = (self.address).packet(Kind::Join, 0, self.headers.ack, 0, wire.now);
+            packet.window = self.offer();
+            self.emit(wire, packet);
+        } else if self.stage == Stage::Joining {
+            self.stage = Stage::Receiving;
+            self.ack_due = NEVER;
+        }
+    }
+
+    /// Answers the FIN of a subflow, also when it comes again.
+    pub(crate) fn on_fin(&mut self, wire: &mut Wire) {
+        self.stage = Stage::Complete;
+        self.acknowledge(wire, flag::FIN);
+    }
+
+    /// The data that has just arrived completes the connection: that is acknowledged at once.
+    pub(crate) fn acknowledge_now(&mut self, wire: &mut Wire) {
+        if self.pending > 0 {
+            self.acknowledge(wire, 0);
         }
     }
 
     /// Answers the SYN of an upload; also when it comes again.
     pub(crate) fn answer(&mut self, wire: &mut Wire) {
-        let mut packet = self.address.packet(Kind::SynAck, 0, SYN_BYTES, 0, wire.now);
+        let bytes = SYN_BYTES + u16::from(self.address.handshake[1]);
+        let mut packet = self.address.packet(Kind::SynAck, 0, bytes, 0, wire.now);
         packet.window = self.offer();
         self.emit(wire, packet);
     }
 
     fn send_handshake(&mut self, wire: &mut Wire) {
         let (kind, bytes) = match self.stage {
-            Stage::Opening => (Kind::Syn, SYN_BYTES),
-            _ => (Kind::Request, self.header + self.request as u16),
+            Stage::Opening => (Kind::Syn, SYN_BYTES + u16::from(self.address.handshake[0])),
+            Stage::Joining => (
+                Kind::Join,
+                self.headers.plain + u16::from(self.address.handshake[2]),
+            ),
+            _ => (Kind::Request, self.headers.data + self.request as u16),
         };
         let mut packet = self.address.packet(kind, 0, bytes, 0, wire.now);
         packet.window = self.offer();
@@ -221,7 +281,7 @@ impl Receiver {
     /// A segment arrives; returns whether it completes the flow.
     #[inline]
     pub(crate) fn on_data(&mut self, packet: &Packet, wire: &mut Wire) -> bool {
-        if matches!(self.stage, Stage::Asking | Stage::Opening) {
+        if matches!(self.stage, Stage::Asking | Stage::Opening | Stage::Joining) {
             self.stage = Stage::Receiving;
             self.ack_due = NEVER;
         }
@@ -378,11 +438,12 @@ impl Receiver {
         if self.is_marked {
             flags |= flag::ECE;
         }
-        let mut packet = self
-            .address
-            .packet(Kind::Ack, self.next, self.header, flags, wire.now);
+        let mut packet =
+            self.address
+                .packet(Kind::Ack, self.next, self.headers.ack, flags, wire.now);
         packet.stamp = self.echo_stamp;
         packet.window = self.offer();
+        packet.data = self.shared.map_or(0, |s| s.data);
         let mut blocks = u16::from(flags & flag::DUPLICATE != 0);
         if !self.ranges.is_empty() {
             let mut at = 0;
@@ -391,7 +452,7 @@ impl Receiver {
                     continue;
                 };
                 let distance = start - self.next;
-                if blocks == 3 {
+                if blocks >= self.headers.sack_blocks {
                     break;
                 }
                 if distance > 0xffff {
@@ -442,7 +503,7 @@ impl Receiver {
         }
         self.ack_due = NEVER;
         match self.stage {
-            Stage::Opening | Stage::Asking => {
+            Stage::Opening | Stage::Asking | Stage::Joining => {
                 self.rtt.backoff += 1;
                 self.retries += 1;
                 if self.retries > self.max_retries {

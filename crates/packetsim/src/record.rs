@@ -40,6 +40,11 @@ pub(crate) struct Record {
     /// Packets that either end sent, and that arrived at either.
     pub(crate) sent: u64,
     pub(crate) arrived: u64,
+    /// Subflows that were established.
+    pub(crate) subflows: u32,
+    /// The end has been there and is gone: packets on their way do not make it again.
+    pub(crate) source_is_over: bool,
+    pub(crate) sink_is_over: bool,
     /// Median and 99th percentile of the one-way delay, for datagrams.
     pub(crate) latency: Option<(u64, u64)>,
 }
@@ -60,6 +65,9 @@ impl Record {
             reordered: 0,
             sent: 0,
             arrived: 0,
+            subflows: 1,
+            source_is_over: false,
+            sink_is_over: false,
             latency: None,
         }
     }

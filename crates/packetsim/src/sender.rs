@@ -11,9 +11,10 @@
 //! the timestamp echo shows that the original arrived (RFC 3522, as Linux does), for which `timestamps` must be on.
 
 use serde::{Deserialize, Serialize};
+use weft_net::transport::Headers;
 use weft_net::transport::tcp::Tcp;
 
-use crate::congestion::{Ack, Control, Controller, Window};
+use crate::congestion::{Ack, Control, Controller, Path, Window};
 use crate::loss_recovery::{Limits, Rack, detect_by_count};
 use crate::packet::{Kind, Packet, flag, stamp};
 use crate::rtt::Rtt;
@@ -25,11 +26,15 @@ pub(crate) const NEVER: u64 = u64::MAX;
 /// IP packet of a SYN or SYN-ACK: 20 bytes IP, 40 TCP with its options (MSS, SACK, timestamps, window scale).
 pub(crate) const SYN_BYTES: u16 = 60;
 
-/// Where a flow lives and how its packets look.
+/// Where a subflow lives and how its packets look.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Address {
-    /// The flow.
+    /// The subflow.
     pub(crate) flow: u32,
+    /// The flow that it belongs to.
+    pub(crate) owner: u32,
+    /// Its number there.
+    pub(crate) number: u32,
     /// The host that this end lives on.
     pub(crate) node: u32,
     /// The link that it sends on.
@@ -38,6 +43,8 @@ pub(crate) struct Address {
     pub(crate) dst: u32,
     /// Hash of the five-tuple in this direction.
     pub(crate) entropy: u32,
+    /// Bytes of the options of MPTCP in SYN, SYN-ACK and third packet.
+    pub(crate) handshake: [u8; 3],
     /// [`flag::BACKWARD`] at the destination of the payload, else 0.
     pub(crate) direction: u8,
 }
@@ -59,7 +66,7 @@ impl Address {
             stamp: stamp(now),
             window: 0,
             sack: [0; 3],
-            spare: 0,
+            data: 0,
         }
     }
 }
@@ -71,8 +78,12 @@ pub(crate) enum Phase {
     Opening,
     /// SYN received and answered.
     Answering,
+    /// A subflow that joins: SYN-ACK received and answered, the fourth packet has not come.
+    Joining,
     /// Data flows.
     Open,
+    /// A subflow whose connection has delivered everything: FIN sent.
+    Closing,
     /// The last FIN has arrived.
     Closed,
     /// Given up after too many timeouts.
@@ -105,6 +116,60 @@ struct Undo {
     window: Window,
     /// Time of the first retransmission, ps; `None` before it.
     resent: Option<u64>,
+}
+
+/// What a subflow of a multipath connection carries: its mapping of segments to data segments.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Mapping {
+    /// Ring: by segment, its data segment.
+    ring: Vec<u32>,
+    /// The data segment that it may send next; [`NO_DATA`] if there is none.
+    pub(crate) offer: u32,
+    /// The last data segment of the flow, and its payload.
+    last: (u32, u16),
+    /// This side opened the subflow.
+    opens: bool,
+    /// The retransmission timer has expired: the others shall send what is in flight here.
+    pub(crate) timed_out: bool,
+    /// Segments below this have been given to the others.
+    given: u32,
+}
+
+/// No data for the subflow.
+pub(crate) const NO_DATA: u32 = u32::MAX;
+
+impl Mapping {
+    pub(crate) fn new(last: (u32, u16)) -> Self {
+        Self {
+            ring: vec![0; 16],
+            offer: NO_DATA,
+            last,
+            opens: false,
+            timed_out: false,
+            given: 0,
+        }
+    }
+
+    #[inline]
+    fn data(&self, seq: u32) -> u32 {
+        self.ring[seq as usize & (self.ring.len() - 1)]
+    }
+
+    /// Segment `seq`, sent after those from `una` on, carries what was offered.
+    #[inline]
+    fn put(&mut self, una: u32, seq: u32) {
+        if (seq - una) as usize == self.ring.len() {
+            let mut larger = vec![0; self.ring.len() * 2];
+            let mask = larger.len() - 1;
+            for old in una..seq {
+                larger[old as usize & mask] = self.data(old);
+            }
+            self.ring = larger;
+        }
+        let mask = self.ring.len() - 1;
+        self.ring[seq as usize & mask] = self.offer;
+        self.offer = NO_DATA;
+    }
 }
 
 /// Why [`Sender::send_next`] did not send.
@@ -147,9 +212,11 @@ pub(crate) struct Sender {
     edge: u32,
     /// Segments of the flow; `u32::MAX` for an endless one.
     total: u32,
-    header: u16,
+    headers: Headers,
     mss: u16,
     last_payload: u16,
+    /// Of a subflow of a multipath connection.
+    pub(crate) mapping: Option<Box<Mapping>>,
     duplicate_acks: u32,
     repair_until: u32,
     undo: Option<Undo>,
@@ -188,10 +255,13 @@ pub(crate) struct Sender {
 pub(crate) struct Setup<'a> {
     pub(crate) tcp: &'a Tcp,
     pub(crate) control: Controller,
+    pub(crate) headers: Headers,
     pub(crate) address: Address,
+    /// Payload of the flow; `None` for an endless one, and for a subflow, whose data its connection gives it.
     pub(crate) size: Option<u64>,
     pub(crate) stop: u64,
     pub(crate) mss: u16,
+    pub(crate) mapping: Option<Box<Mapping>>,
     pub(crate) card_room: u64,
     pub(crate) is_ecn_capable: bool,
 }
@@ -220,11 +290,13 @@ impl Sender {
     pub(crate) fn new(setup: Setup<'_>) -> Self {
         let Setup {
             tcp,
+            headers,
             control,
             address,
             size,
             stop,
             mss,
+            mapping,
             card_room,
             is_ecn_capable,
         } = setup;
@@ -253,9 +325,10 @@ impl Sender {
             rack: Rack::new(),
             edge: 0,
             total,
-            header: tcp.header_bytes() as u16,
+            headers,
             mss,
             last_payload,
+            mapping,
             duplicate_acks: tcp.duplicate_acks as u32,
             repair_until: 0,
             undo: None,
@@ -290,6 +363,9 @@ impl Sender {
     /// Opens the connection of an upload.
     pub(crate) fn open(&mut self, wire: &mut Wire) {
         self.phase = Phase::Opening;
+        if let Some(mapping) = &mut self.mapping {
+            mapping.opens = true;
+        }
         self.send_handshake(wire, Kind::Syn);
     }
 
@@ -303,7 +379,14 @@ impl Sender {
 
     fn send_handshake(&mut self, wire: &mut Wire, kind: Kind) {
         let again = if self.handshakes > 0 { flag::AGAIN } else { 0 };
-        let packet = self.address.packet(kind, 0, SYN_BYTES, again, wire.now);
+        let [syn, syn_ack, third] = self.address.handshake.map(u16::from);
+        let bytes = match kind {
+            Kind::Syn => SYN_BYTES + syn,
+            Kind::SynAck => SYN_BYTES + syn_ack,
+            Kind::Join => self.headers.plain + third,
+            _ => self.headers.ack,
+        };
+        let packet = self.address.packet(kind, 0, bytes, again, wire.now);
         self.emit(wire, packet);
         self.handshake_sent = wire.now;
         self.handshakes += 1;
@@ -320,7 +403,8 @@ impl Sender {
             self.rtt.sample(wire.now - self.handshake_sent);
         }
         if self.phase == Phase::Opening {
-            let ack = self.address.packet(Kind::Ack, 0, self.header, 0, wire.now);
+            let bytes = self.headers.plain + u16::from(self.address.handshake[2]);
+            let ack = self.address.packet(Kind::Ack, 0, bytes, 0, wire.now);
             self.emit(wire, ack);
         }
         self.rtt.backoff = 0;
@@ -329,6 +413,90 @@ impl Sender {
         self.edge = window;
         self.is_stuck = window == 0;
         self.deadline = NEVER;
+    }
+
+    // ---- a subflow that joins and ends (RFC 8684, sections 3.2 and 3.3.3) ----
+
+    /// The SYN-ACK of a subflow that joins arrives: sends the third packet and waits for the fourth.
+    pub(crate) fn join_answered(&mut self, wire: &mut Wire) {
+        if self.phase == Phase::Opening {
+            if self.handshakes == 1 {
+                self.rtt.sample(wire.now - self.handshake_sent);
+            }
+            self.begin(Phase::Joining);
+            self.send_handshake(wire, Kind::Join);
+        }
+    }
+
+    /// The fourth packet arrives at the side that opened the subflow, or the third at the other, which answers it.
+    pub(crate) fn on_join(&mut self, wire: &mut Wire) {
+        let opens = self.mapping.as_ref().is_some_and(|m| m.opens);
+        if opens && self.phase == Phase::Joining || !opens && self.phase == Phase::Answering {
+            if self.handshakes == 1 {
+                self.rtt.sample(wire.now - self.handshake_sent);
+            }
+            self.begin(Phase::Open);
+            self.deadline = NEVER;
+        }
+        if !opens && self.phase == Phase::Open {
+            let ack = (self.address).packet(Kind::Join, 0, self.headers.ack, 0, wire.now);
+            self.emit(wire, ack);
+        }
+    }
+
+    /// All data is acknowledged: ends the subflow.
+    pub(crate) fn finish(&mut self, wire: &mut Wire) {
+        self.begin(Phase::Closing);
+        self.send_handshake(wire, Kind::Fin);
+    }
+
+    /// Ends the subflow without waiting for an answer.
+    pub(crate) fn reset(&mut self, wire: &mut Wire) {
+        let packet = (self.address).packet(Kind::Reset, 0, self.headers.ack, 0, wire.now);
+        self.emit(wire, packet);
+        self.phase = Phase::Closed;
+    }
+
+    fn begin(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.rtt.backoff = 0;
+        self.retries = 0;
+        self.handshakes = 0;
+    }
+
+    /// Sets what may be sent next: a data segment of the connection, or [`NO_DATA`].
+    #[inline]
+    pub(crate) fn offer(&mut self, data: u32) {
+        if let Some(mapping) = &mut self.mapping {
+            mapping.offer = data;
+            self.edge = self.board.nxt + u32::from(data != NO_DATA);
+        }
+    }
+
+    /// Whether the window leaves room that nothing was there to fill.
+    #[inline]
+    pub(crate) fn wants_data(&self) -> bool {
+        self.phase == Phase::Open && !self.is_limited && self.repair != Repair::Timeout
+    }
+
+    /// Data segments that are in flight and have not been given to the other subflows before.
+    pub(crate) fn give_away(&mut self, mut give: impl FnMut(u32)) {
+        let Some(mapping) = &mut self.mapping else {
+            return;
+        };
+        for seq in self.board.una.max(mapping.given)..self.board.nxt {
+            if !self.board.is_sacked(seq) {
+                give(mapping.data(seq));
+            }
+        }
+        mapping.given = self.board.nxt;
+        mapping.timed_out = false;
+    }
+
+    /// Tells the control of the subflow's siblings.
+    #[inline]
+    pub(crate) fn couple(&mut self, paths: &mut [Path]) {
+        self.control.couple(self.address.number as usize, paths);
     }
 
     // ---- sending ----
@@ -372,6 +540,9 @@ impl Sender {
             self.timer_base = wire.now;
         }
         let seq = self.board.send(wire.now);
+        if let Some(mapping) = &mut self.mapping {
+            mapping.put(self.board.una, seq);
+        }
         self.transmit(wire, seq, 0);
     }
 
@@ -400,9 +571,16 @@ impl Sender {
                 self.says_cwr = false;
             }
         }
-        let packet = self
-            .address
-            .packet(Kind::Data, seq, self.header + payload, flags, wire.now);
+        let mut data = 0;
+        if let Some(mapping) = &self.mapping {
+            data = mapping.data(seq);
+            if data == mapping.last.0 {
+                payload = mapping.last.1;
+            }
+        }
+        let bytes = self.headers.data + payload;
+        let mut packet = self.address.packet(Kind::Data, seq, bytes, flags, wire.now);
+        packet.data = data;
         self.emit(wire, packet);
         self.last_activity = wire.now;
     }
@@ -704,14 +882,15 @@ impl Sender {
         }
         self.deadline = NEVER;
         match (self.phase, self.timer) {
-            (Phase::Opening | Phase::Answering, _) => {
+            (Phase::Opening | Phase::Answering | Phase::Joining | Phase::Closing, _) => {
                 if self.gives_up() {
                     return;
                 }
-                let kind = if self.phase == Phase::Opening {
-                    Kind::Syn
-                } else {
-                    Kind::SynAck
+                let kind = match self.phase {
+                    Phase::Opening => Kind::Syn,
+                    Phase::Answering => Kind::SynAck,
+                    Phase::Joining => Kind::Join,
+                    _ => Kind::Fin,
                 };
                 self.send_handshake(wire, kind);
             }
@@ -726,6 +905,9 @@ impl Sender {
 
     /// RFC 6298, section 5.4 to 5.6; RFC 5681, section 3.1.
     fn on_timeout(&mut self, wire: &mut Wire) {
+        if let Some(mapping) = &mut self.mapping {
+            mapping.timed_out = true;
+        }
         if self.gives_up() {
             return;
         }
@@ -762,7 +944,7 @@ impl Sender {
     pub(crate) fn close(&mut self, wire: &mut Wire) {
         let last = self
             .address
-            .packet(Kind::Ack, 0, self.header, flag::FIN, wire.now);
+            .packet(Kind::Ack, 0, self.headers.ack, flag::FIN, wire.now);
         self.emit(wire, last);
         self.phase = Phase::Closed;
     }

@@ -16,7 +16,7 @@ use crate::packet::{Packet, flag};
 pub(crate) struct Turns {
     /// By link: whether it leads away from the hosts.
     rises: Vec<bool>,
-    /// By (flow, link into the turning switch, link out of it): wire bytes on the latter.
+    /// By (subflow, link into the turning switch, link out of it): wire bytes on the latter.
     bytes: BTreeMap<(u32, u32, u32), u64>,
 }
 
@@ -45,11 +45,11 @@ impl Turns {
         }
     }
 
-    /// (flow, path, bytes): the path from source to destination where only one leads over the turning switch, else its
+    /// (subflow, path, bytes): the path from source to destination where only one leads over the turning switch, else its
     /// two links there.
     pub(crate) fn paths(&self, scenario: &Scenario) -> Vec<(u32, Vec<LinkId>, u64)> {
         let path = |&(flow, into, out): &(u32, u32, u32)| {
-            let plan = &scenario.flows[flow as usize];
+            let plan = &scenario.flows[scenario.subflow(flow).0.index()];
             let turn = scenario.network.links[out as usize].src;
             let up = only_way(scenario, turn, plan.src)
                 .map(|links| links.into_iter().rev().map(LinkId::reverse));

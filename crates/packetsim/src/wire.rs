@@ -45,9 +45,9 @@ pub(crate) struct Wire {
     pub(crate) fingerprints: Vec<u64>,
     /// By link: packets that arrived at its end, modulo 2^32.
     pub(crate) arrived: Vec<u32>,
-    /// By flow: packets that a queue or a wire dropped, both directions.
+    /// By subflow: packets that a queue or a wire dropped, both directions.
     pub(crate) lost: Vec<u32>,
-    /// By flow: packets that a queue marked.
+    /// By subflow: packets that a queue marked.
     pub(crate) marked: Vec<u32>,
     /// Packets that left a port over a link.
     pub(crate) hops: u64,
@@ -108,8 +108,8 @@ impl Wire {
                 .collect(),
             fingerprints: vec![0; network.nodes.len()],
             arrived: vec![0; links.len()],
-            lost: vec![0; scenario.flows.len()],
-            marked: vec![0; scenario.flows.len()],
+            lost: vec![0; scenario.subflows_total()],
+            marked: vec![0; scenario.subflows_total()],
             hops: 0,
             turns,
             unroutable: 0,
