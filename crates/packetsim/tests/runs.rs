@@ -1,53 +1,12 @@
 //! Whole runs of the simulator, judged by arithmetic.
 
-use std::sync::Arc;
+mod common;
 
+use common::{column, integers, reals, run, scenario, spec};
 use serde_json::{Map, Value, json};
 use weft_net::ids::FlowId;
-use weft_net::results::{Column, Table};
-use weft_net::scenario::Scenario;
-use weft_packetsim::{Outcome, Simulation};
-
-fn spec(value: Value) -> Map<String, Value> {
-    value.as_object().cloned().expect("a table")
-}
-
-fn scenario(spec: &Map<String, Value>) -> Arc<Scenario> {
-    Arc::new(Scenario::build(spec).expect("a valid scenario"))
-}
-
-/// Runs to the end; panics if it takes more than `most` events.
-fn run(spec: &Map<String, Value>, most: u64) -> Outcome {
-    let mut simulation = Simulation::new(scenario(spec), spec).expect("a valid simulation");
-    let progress = simulation.advance(most);
-    assert!(
-        progress.finished,
-        "not finished after {most} events: {progress:?}"
-    );
-    simulation.finish()
-}
-
-fn column<'a>(outcome: &'a Outcome, table: &str, name: &str) -> &'a Column {
-    let table: &Table = outcome
-        .tables
-        .iter()
-        .find(|t| t.name == table)
-        .expect("a table");
-    &table
-        .columns
-        .iter()
-        .find(|c| c.0 == name)
-        .expect("a column")
-        .1
-}
-
-fn integers(outcome: &Outcome, table: &str, name: &str) -> Vec<i64> {
-    match column(outcome, table, name) {
-        Column::Integer(values) => values.clone(),
-        Column::OptionalInteger(values) => values.iter().map(|v| v.expect("a value")).collect(),
-        other => panic!("{name} is {other:?}"),
-    }
-}
+use weft_net::results::Column;
+use weft_packetsim::Simulation;
 
 /// A star whose links differ: store and forward over links of several rates.
 fn uneven(workload: Value) -> Value {
@@ -267,14 +226,6 @@ fn timed(workload: Value, measure: Value, until: u64) -> Map<String, Value> {
         json!({ "kind": "packet", "until": until }),
     );
     spec
-}
-
-fn reals(outcome: &Outcome, table: &str, name: &str) -> Vec<Option<f64>> {
-    match column(outcome, table, name) {
-        Column::Real(values) => values.iter().map(|&v| Some(v)).collect(),
-        Column::OptionalReal(values) => values.clone(),
-        other => panic!("{name} is {other:?}"),
-    }
 }
 
 fn udp(rate: u64, pairs: Value, start: u64) -> Value {
