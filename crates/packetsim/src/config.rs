@@ -8,6 +8,7 @@ use weft_net::transport::Transport;
 
 use crate::congestion::Congestion;
 use crate::queue::Queue;
+use crate::receive::Receive;
 
 /// What `samples` records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -32,6 +33,8 @@ pub struct Config {
     pub queue: Queue,
     /// Congestion control of each workload.
     pub congestion: Vec<Congestion>,
+    /// Receive side of the hosts, for the flows of each workload.
+    pub receive: Vec<Receive>,
     /// When the run ends, ps; `None`: when all flows are done.
     pub until: Option<u64>,
     /// When a run that is not done is stopped, ps.
@@ -52,7 +55,7 @@ impl Config {
     /// From the spec, in base units.
     ///
     /// # Errors
-    /// Every fault of `queue`, `congestion`, `backend` and `measure`.
+    /// Every fault of `queue`, `congestion`, `receive`, `backend` and `measure`.
     pub fn from_spec(spec: &Map<String, Value>, scenario: &Scenario) -> Result<Self, Vec<Fault>> {
         let mut faults = Vec::new();
         let empty = Map::new();
@@ -74,6 +77,11 @@ impl Config {
                 Transport::Udp(_) => Congestion::from_table(&with_kind(&empty, "reno")),
             })
             .collect();
+        let receive: Vec<_> = scenario
+            .workloads
+            .iter()
+            .map(|w| Receive::from_table(&with_kind(&w.receive, "in_order")))
+            .collect();
         let (backend, measure) = (section("backend"), section("measure"));
         let time = |table: &Map<String, Value>, key: &str| table.get(key).and_then(Value::as_u64);
         let metrics = match measure.get("metrics") {
@@ -94,10 +102,15 @@ impl Config {
             .into_iter()
             .map(|c| c.map_err(&mut keep).ok())
             .collect();
-        match (queue, metrics, congestion) {
-            (Some(queue), Some(metrics), Some(congestion)) => Ok(Self {
+        let receive: Option<Vec<_>> = receive
+            .into_iter()
+            .map(|r| r.map_err(&mut keep).ok())
+            .collect();
+        match (queue, metrics, congestion, receive) {
+            (Some(queue), Some(metrics), Some(congestion), Some(receive)) => Ok(Self {
                 queue,
                 congestion,
+                receive,
                 until: time(backend, "until"),
                 limit: time(backend, "limit").unwrap_or(u64::MAX),
                 warmup: time(measure, "warmup").unwrap_or(0),

@@ -21,6 +21,7 @@ use crate::inbox::Inbox;
 use crate::multipath;
 use crate::packet::{Kind, LOCAL, Packet, flag};
 use crate::prefetch::{prefetch, prefetch_lines};
+use crate::receive::juggler::Table;
 use crate::receiver::{self, Receiver, Stage};
 use crate::record::{Reason, Record, UNKNOWN};
 use crate::sender::{self, Address, Mapping, Phase, Sender, Sent};
@@ -64,6 +65,8 @@ pub(crate) struct Hosts {
     pub(crate) streams: Vec<Option<Box<Stream>>>,
     /// Multipath connections where it is wanted.
     pub(crate) inboxes: Vec<Option<Box<Inbox>>>,
+    /// Tables of the receive side by host; empty if all packets go to TCP at once.
+    tables: Vec<Table>,
     cards: Vec<Card>,
     /// Flows that wait for another: `(that one, waiting one)`, sorted.
     followers: Vec<(u32, u32)>,
@@ -96,6 +99,11 @@ impl Hosts {
             records: vec![Record::new(); subflows],
             streams: vec![None; connections],
             inboxes: vec![None; connections],
+            tables: if config.receive.iter().any(|r| r.juggler().is_some()) {
+                vec![Table::default(); scenario.network.hosts]
+            } else {
+                Vec::new()
+            },
             cards: vec![Card::default(); scenario.network.links.len()],
             followers,
             done: 0,
@@ -157,15 +165,10 @@ impl Hosts {
             self.note_arrival(packet);
         }
         match packet.kind {
-            Kind::Data => {
-                if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow] {
-                    if receiver.shared.is_some() {
-                        self.on_subflow_data(packet, wire, scenario, config);
-                    } else if receiver.on_data(packet, wire) {
-                        self.records[flow].finished = wire.now;
-                    }
-                }
+            Kind::Data if self.tables.is_empty() => {
+                self.on_data(packet, wire, scenario, config);
             }
+            Kind::Data | Kind::MergeTimer => self.merge(node, packet, wire, scenario, config),
             Kind::Ack => self.on_ack(packet, wire, scenario, config),
             Kind::Datagram => self.on_datagram(packet, wire),
             Kind::SourceTimer => self.on_source_timer(packet.flow, wire, scenario),
@@ -212,6 +215,54 @@ impl Hosts {
                 }
             }
             Kind::Reset => self.retire_sink(packet.flow),
+        }
+    }
+
+    /// Data goes to TCP.
+    #[inline]
+    fn on_data(
+        &mut self,
+        packet: &Packet,
+        wire: &mut Wire,
+        scenario: &Arc<Scenario>,
+        config: &Config,
+    ) {
+        let flow = packet.flow as usize;
+        if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow] {
+            if receiver.shared.is_some() {
+                self.on_subflow_data(packet, wire, scenario, config);
+            } else if receiver.on_data(packet, wire) {
+                self.records[flow].finished = wire.now;
+            }
+        }
+    }
+
+    /// Data goes through the receive side of host `node`, or a timer of that goes off.
+    fn merge(
+        &mut self,
+        node: u32,
+        packet: &Packet,
+        wire: &mut Wire,
+        scenario: &Arc<Scenario>,
+        config: &Config,
+    ) {
+        let owner = scenario.subflow(packet.flow).0.index();
+        let workload = scenario.flows[owner].workload as usize;
+        let Some(juggler) = config.receive[workload].juggler() else {
+            return self.on_data(packet, wire, scenario, config);
+        };
+        let mut ready = Vec::new();
+        let table = &mut self.tables[node as usize];
+        let due = if packet.kind == Kind::Data {
+            table.arrive(juggler, packet, wire.now, &mut ready)
+        } else {
+            table.expire(juggler, packet.flow, wire.now, &mut ready)
+        };
+        if let Some(due) = due {
+            wire.schedule(Packet::local(Kind::MergeTimer, node, packet.flow, due));
+        }
+        for packet in ready {
+            self.on_data(&packet, wire, scenario, config);
         }
     }
 
@@ -684,6 +735,8 @@ impl Hosts {
                     record.delivered += receiver.delivered;
                 }
                 record.reordered += receiver.reordered;
+                record.duplicates += receiver.duplicates;
+                record.extents.add(&receiver.extents);
                 record.sent += receiver.packets;
                 record.arrived += receiver.arrived;
             }
@@ -757,7 +810,10 @@ impl Hosts {
 /// Whether a packet concerns the end of its flow that wants the payload.
 #[inline(always)]
 fn is_for_sink(packet: &Packet) -> bool {
-    matches!(packet.kind, Kind::Data | Kind::Datagram | Kind::SinkTimer)
+    matches!(
+        packet.kind,
+        Kind::Data | Kind::Datagram | Kind::SinkTimer | Kind::MergeTimer
+    )
 }
 
 /// Payload of a full segment; a window smaller than that makes the segments smaller.

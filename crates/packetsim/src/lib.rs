@@ -1,7 +1,7 @@
 //! The packet-level, discrete-event simulator.
 //!
 //! The map: [`engine`] opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
-//! packets through `port`s under a [`queue`] discipline; a `host` gives them to the ends of flows: `sender`
+//! packets through `port`s under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of flows: `sender`
 //! (`scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` for TCP, `datagram` for UDP; `multipath`, `stream` and `inbox` join the
 //! subflows of a connection. `probe` samples,
 //! [`outcome`] checks conservation and makes the tables.
@@ -21,6 +21,7 @@ mod port;
 mod prefetch;
 mod probe;
 pub mod queue;
+pub mod receive;
 mod receiver;
 mod record;
 mod rtt;
@@ -38,7 +39,12 @@ pub use outcome::{Outcome, Summary};
 
 /// The kinds of all rooms of this crate.
 pub fn kinds() -> Vec<weft_net::kinds::Kind> {
-    [queue::Queue::kinds(), congestion::Congestion::kinds()].concat()
+    [
+        queue::Queue::kinds(),
+        congestion::Congestion::kinds(),
+        receive::Receive::kinds(),
+    ]
+    .concat()
 }
 
 /// Bytes that a run needs beside its scenario, an estimate from above: state of ports and connections, the packets in

@@ -11,7 +11,7 @@ use weft_net::units::Time;
 
 use crate::engine::{End, Simulation};
 use crate::packet::LOCAL;
-use crate::record::{Reason, UNKNOWN};
+use crate::record::{Extents, Reason, UNKNOWN};
 
 /// Everything that a run leaves.
 #[derive(Debug)]
@@ -290,6 +290,14 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             .map(|number| count(scenario.subflow_id(flow, number) as usize))
             .sum()
     };
+    let extents = |i: usize| {
+        let flow = FlowId::from(i);
+        let mut all = Extents::default();
+        for number in 0..scenario.subflow_count(flow) {
+            all.add(&records[scenario.subflow_id(flow, number) as usize].extents);
+        }
+        all
+    };
     let plan = &scenario.flows;
     let goodput = |i: usize| {
         let record = &records[i];
@@ -377,6 +385,22 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
         (
             "reordered_packets",
             integer(&|i| sum(i, &|id| records[id].reordered)),
+        ),
+        (
+            "reordering_extent_mean",
+            Column::OptionalReal(
+                (0..plan.len())
+                    .map(|i| {
+                        let all = extents(i);
+                        (all.count > 0).then(|| all.sum as f64 / all.count as f64)
+                    })
+                    .collect(),
+            ),
+        ),
+        ("reordering_extent_max", integer(&|i| extents(i).most)),
+        (
+            "spurious_retransmits",
+            integer(&|i| sum(i, &|id| records[id].duplicates)),
         ),
         ("subflows", integer(&|i| u64::from(records[i].subflows))),
         (

@@ -36,6 +36,8 @@ pub(crate) enum Kind {
     SourceTimer,
     /// Local: a timer of the destination of a flow.
     SinkTimer,
+    /// Local: packets of a flow have waited long enough in its host's receive side.
+    MergeTimer,
     /// Local: the network card has room again.
     CardReady,
 }

@@ -12,6 +12,7 @@ use weft_net::transport::tcp::Tcp;
 
 use crate::inbox::FIRST_WINDOW;
 use crate::packet::{Kind, Packet, flag};
+use crate::record::Extents;
 use crate::rtt::Rtt;
 use crate::sender::{Address, NEVER, SYN_BYTES};
 use crate::wire::Wire;
@@ -102,6 +103,13 @@ pub(crate) struct Receiver {
     pub(crate) delivered: u64,
     /// Segments that arrived after a later one, retransmissions left out.
     pub(crate) reordered: u64,
+    /// Segments that had arrived before.
+    pub(crate) duplicates: u64,
+    pub(crate) extents: Extents,
+    /// Data packets that arrived.
+    arrivals: u64,
+    /// While there are gaps: segments that were the highest when they arrived, and their place among the arrivals.
+    peaks: Vec<(u32, u64)>,
     /// Packets that it sent, and that arrived for it.
     pub(crate) packets: u64,
     pub(crate) arrived: u64,
@@ -180,6 +188,10 @@ impl Receiver {
             handshakes: 0,
             delivered: 0,
             reordered: 0,
+            duplicates: 0,
+            extents: Extents::default(),
+            arrivals: 0,
+            peaks: Vec::new(),
             packets: 0,
             arrived: 0,
             wire_bytes: 0,
@@ -286,6 +298,7 @@ impl Receiver {
             self.ack_due = NEVER;
         }
         let seq = packet.seq;
+        self.arrivals += 1;
         // After a long silence the sender may be at a window of one: do not keep it waiting (as Linux).
         if wire.now > self.last_arrival + self.idle_limit {
             self.quick = self.quick_acks;
@@ -337,6 +350,14 @@ impl Receiver {
         let seq = packet.seq;
         if seq < self.highest && packet.flags & flag::AGAIN == 0 {
             self.reordered += 1;
+            // RFC 4737, section 4.2.2: the earliest arrival of a larger number was the highest so far.
+            let first = self.peaks.partition_point(|&(peak, _)| peak <= seq);
+            if let Some(&(_, place)) = self.peaks.get(first) {
+                self.extents.note(self.arrivals - place);
+            }
+        }
+        if seq >= self.highest {
+            self.peaks.push((seq, self.arrivals));
         }
         self.highest = self.highest.max(seq + 1);
         self.quick = self.quick_acks;
@@ -346,6 +367,7 @@ impl Receiver {
                 .iter()
                 .any(|&(start, end)| (start..end).contains(&seq))
         {
+            self.duplicates += 1;
             if self.next == self.total {
                 // The sender has not heard that everything is here.
                 self.acknowledge(wire, flag::DUPLICATE | flag::FIN);
@@ -362,6 +384,9 @@ impl Receiver {
             self.next += 1;
             if self.ranges[0].0 == self.next {
                 self.next = self.ranges.remove(0).1;
+            }
+            if self.ranges.is_empty() {
+                self.peaks.clear();
             }
             if self.next == self.total {
                 return self.complete(wire);

@@ -13,6 +13,32 @@ pub(crate) enum Reason {
     BackOff,
 }
 
+/// How far packets were reordered (RFC 4737, section 4.2.2): the extent of a late packet is how many packets have arrived
+/// since the first that was sent after it, that one included.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Extents {
+    /// Late packets whose extent is known.
+    pub(crate) count: u64,
+    pub(crate) sum: u64,
+    pub(crate) most: u64,
+}
+
+impl Extents {
+    pub(crate) fn note(&mut self, extent: u64) {
+        self.add(&Self {
+            count: 1,
+            sum: extent,
+            most: extent,
+        });
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum += other.sum;
+        self.most = self.most.max(other.most);
+    }
+}
+
 /// Nothing yet.
 pub(crate) const UNKNOWN: u64 = u64::MAX;
 
@@ -37,6 +63,9 @@ pub(crate) struct Record {
     pub(crate) wire_bytes: u64,
     pub(crate) resent_bytes: u64,
     pub(crate) reordered: u64,
+    /// Segments that arrived although they had arrived before: retransmitted in vain.
+    pub(crate) duplicates: u64,
+    pub(crate) extents: Extents,
     /// Packets that either end sent, and that arrived at either.
     pub(crate) sent: u64,
     pub(crate) arrived: u64,
@@ -63,6 +92,8 @@ impl Record {
             wire_bytes: 0,
             resent_bytes: 0,
             reordered: 0,
+            duplicates: 0,
+            extents: Extents::default(),
             sent: 0,
             arrived: 0,
             subflows: 1,

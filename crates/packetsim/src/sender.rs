@@ -218,6 +218,8 @@ pub(crate) struct Sender {
     /// Of a subflow of a multipath connection.
     pub(crate) mapping: Option<Box<Mapping>>,
     duplicate_acks: u32,
+    /// What it is without reordering, and at most with it; the same if it does not adapt.
+    duplicate_acks_range: (u32, u32),
     repair_until: u32,
     undo: Option<Undo>,
     /// SACK blocks of the last ACK, so that known segments are not walked again.
@@ -330,6 +332,14 @@ impl Sender {
             last_payload,
             mapping,
             duplicate_acks: tcp.duplicate_acks as u32,
+            duplicate_acks_range: (
+                tcp.duplicate_acks as u32,
+                if tcp.adaptive_duplicate_acks {
+                    tcp.most_duplicate_acks.max(tcp.duplicate_acks) as u32
+                } else {
+                    tcp.duplicate_acks as u32
+                },
+            ),
             repair_until: 0,
             undo: None,
             known: [(0, 0); 3],
@@ -576,6 +586,8 @@ impl Sender {
             data = mapping.data(seq);
             if data == mapping.last.0 {
                 payload = mapping.last.1;
+                // DATA_FIN: nothing follows.
+                flags |= flag::FIN;
             }
         }
         let bytes = self.headers.data + payload;
@@ -602,8 +614,8 @@ impl Sender {
         if acked > 0 {
             let (rack, min_rtt, high_sacked) =
                 (&mut self.rack, self.rtt.min, self.board.high_sacked);
-            let (has_rack, has_timestamps, mut was_reordered) =
-                (self.has_rack, self.has_timestamps, false);
+            let (has_rack, has_timestamps, mut reordering) =
+                (self.has_rack, self.has_timestamps, 0);
             self.board.acknowledge(packet.seq, |segment| {
                 delivered += 1;
                 if !segment.was_resent {
@@ -611,7 +623,7 @@ impl Sender {
                     if sample == 0 {
                         sample = newest;
                     }
-                    was_reordered |= segment.seq < high_sacked;
+                    reordering = reordering.max(high_sacked.saturating_sub(segment.seq));
                 } else if has_timestamps && packet.stamp == stamp(segment.sent) {
                     // The echo says that it was the last transmission that arrived (RFC 7323, section 4).
                     echoed = now - segment.sent;
@@ -620,8 +632,8 @@ impl Sender {
                     rack.delivered(segment, now, min_rtt);
                 }
             });
-            if was_reordered {
-                self.rack.saw_reordering();
+            if reordering > 0 {
+                self.saw_reordering(reordering);
             }
             if sample == 0 {
                 sample = echoed;
@@ -718,15 +730,15 @@ impl Sender {
                 let high_sacked = self.board.high_sacked;
                 if let Some(segment) = self.board.sack(seq) {
                     delivered += 1;
+                    if !segment.was_resent && seq < high_sacked {
+                        self.saw_reordering(high_sacked - seq);
+                    }
                     if self.has_rack {
                         // The echo of a selective ACK says nothing of this segment: what comes back in less than
                         // half a round trip is taken for a late original.
                         let is_early = now - segment.sent < self.rtt.srtt / 2;
                         if !(segment.was_resent && is_early) {
                             self.rack.delivered(segment, now, self.rtt.min);
-                        }
-                        if !segment.was_resent && seq < high_sacked {
-                            self.rack.saw_reordering();
                         }
                     }
                 }
@@ -758,6 +770,15 @@ impl Sender {
         }
         // One verdict per recovery: later ACKs echo segments that were sent after it began.
         self.undo = None;
+    }
+
+    /// A segment was delivered after one that is `distance` minus one segments above it: RACK waits from now on, and if the
+    /// threshold adapts, so many duplicate ACKs say nothing (Linux: tcp_check_sack_reordering).
+    #[cold]
+    fn saw_reordering(&mut self, distance: u32) {
+        self.rack.saw_reordering();
+        let most = self.duplicate_acks_range.1;
+        self.duplicate_acks = self.duplicate_acks.max(distance.min(most));
     }
 
     fn detect_losses(&mut self, now: u64) {
@@ -916,6 +937,10 @@ impl Sender {
                 window: self.window,
                 resent: None,
             });
+            if self.board.sacked >= self.duplicate_acks_range.0 {
+                // Fewer duplicate ACKs would have found the loss without the timer (Linux: tcp_enter_loss).
+                self.duplicate_acks = self.duplicate_acks_range.0;
+            }
         }
         if self.repair != Repair::Timeout || self.rtt.backoff == 1 {
             self.control
