@@ -39,6 +39,13 @@ NO_CAPABLE_SENDER = 'no sender is ECN-capable (congestion.kind = "dctcp" and tra
             ["queue.capacity 1000 B holds no full packet (1538 B on the wire): all of them are dropped"],
         ),
         (["queue.capacity=1538 B"], []),
+        (
+            ["congestion.kind=lia"],
+            ['lia has nothing to couple over plain TCP, where it is Reno; transport.kind = "mptcp" has subflows'],
+        ),
+        (["congestion.kind=olia", "transport.kind=mptcp"], []),
+        ([UDP, "receive.kind=juggler"], ["receive.kind juggler has no effect: every flow is UDP"]),
+        (["receive.kind=juggler"], []),
         (["transport.ecn=true"], ["transport.ecn has no effect: queue.kind drop_tail never marks"]),
         (["transport.ecn=true", "queue.kind=red"], []),
         (["queue.kind=ecn_step"], [f"queue.kind ecn_step never marks: {NO_CAPABLE_SENDER}"]),

@@ -50,12 +50,29 @@ class Asked:
 
 Found = Iterator[str]
 
+COUPLED = ("lia", "olia", "balia")
+
 
 def congestion_control_acts_on_tcp(asked: Asked) -> Found:
     """UDP sends by the clock, whatever `[congestion]` says."""
     of_workloads = any("congestion" in workload for workload in asked.spec["workload"])
     if ("congestion" in asked.written or of_workloads) and not asked.tcp:
         yield "congestion control has no effect: every flow is UDP"
+
+
+def receive_side_acts_on_tcp(asked: Asked) -> Found:
+    """Datagrams pass the receive side at once, whatever `[receive]` says."""
+    kinds = {workload.get("receive", asked.spec.get("receive", {})).get("kind") for workload in asked.spec["workload"]}
+    if "juggler" in kinds and not asked.tcp:
+        yield "receive.kind juggler has no effect: every flow is UDP"
+
+
+def coupling_needs_subflows(asked: Asked) -> Found:
+    """A coupled control couples the subflows of one connection; TCP has one."""
+    coupled = {str(c["kind"]) for t, c in asked.tcp if c.get("kind") in COUPLED and t.get("kind") != "mptcp"}
+    is_compared = any(key.startswith("transport") for key in asked.swept)
+    for kind in sorted(coupled) if not is_compared else ():
+        yield f'{kind} has nothing to couple over plain TCP, where it is Reno; transport.kind = "mptcp" has subflows'
 
 
 def dctcp_needs_marks(asked: Asked) -> Found:
@@ -102,6 +119,8 @@ def a_queue_holds_a_packet(asked: Asked) -> Found:
 
 ADVICE: tuple[Callable[[Asked], Found], ...] = (
     congestion_control_acts_on_tcp,
+    receive_side_acts_on_tcp,
+    coupling_needs_subflows,
     dctcp_needs_marks,
     ecn_needs_marks,
     marks_need_a_capable_sender,

@@ -45,8 +45,15 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
             "retransmitted_bytes": Column("i64", "Payload sent again."),
             "lost_packets": Column("i64", "Packets of the flow that a queue or a wire dropped, in both directions."),
             "marked_packets": Column("i64", "Packets that a queue marked (ECN)."),
-            "reordered_packets": Column("i64", "Packets that arrived after a later one (RFC 4737)."),
-            "subflows": Column("i64", "1, but for multipath transports."),
+            "reordered_packets": Column("i64", "Packets that came to TCP after a later one (RFC 4737)."),
+            "reordering_extent_mean": Column(
+                "f64?",
+                "How many packets had come since the first later one, that one included (RFC 4737, section 4.2.2); mean "
+                "over the reordered packets, null without any.",
+            ),
+            "reordering_extent_max": Column("i64", "The largest of these."),
+            "spurious_retransmits": Column("i64", "Segments that arrived although they had arrived before."),
+            "subflows": Column("i64", "Subflows that were established; 1, but for multipath transports."),
             "reason": Column("str?", "Why it did not finish; null if it did, or was endless."),
             "latency_p50_ns": Column(
                 "i64?", "Median one-way delay of its datagrams in the measured window; null for TCP."

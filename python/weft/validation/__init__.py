@@ -19,6 +19,7 @@ from weft.validation import (
     fat_tree_reno,
     hashed_load,
     intervals,
+    juggler,
     line_rate,
     littles_law,
     m_d_1,
@@ -51,6 +52,7 @@ ORACLES: Mapping[str, Oracle] = {
     "fat_tree_reno": fat_tree_reno.ORACLE,
     "fat_tree_mptcp": fat_tree_mptcp.ORACLE,
     "mptcp_subflows": mptcp_subflows.ORACLE,
+    "juggler": juggler.ORACLE,
     "dctcp_published": dctcp_published.ORACLE,
 }
 

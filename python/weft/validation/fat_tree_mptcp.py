@@ -1,7 +1,7 @@
 """Fat tree, MPTCP with eight subflows under LIA: what a permutation gets of the line rate.
 
-Source: htsim, the set-up of oracle 30 (`fat_tree_reno.py`) with eight subflows: 84.9, 85.7 and 84.5 % in three seeds, p10
-about 62, p50 90 % (ACKs outside the network). A full packet carries 1420 of 1500 B here, and all of them in htsim.
+Source: htsim, the set-up of oracle 30 (`fat_tree_reno.py`) with eight subflows: 84.9, 85.7 and 84.5 % in three seeds,
+p10 about 62, p50 90 % (ACKs outside the network). A full packet carries 1420 of 1500 B here, and all of them in htsim.
 
 Loss recovery decides within these bounds: in two seeds ours gave 89.6 % with RACK and 82.1 % with RFC 6675 alone; htsim
 has the recovery of NewReno.

@@ -6,6 +6,7 @@ recalled: about 50 % of the optimum with one path, about 90 % with eight, monoto
 """
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 from weft.statistics import jain
 from weft.validation.fat_tree_mptcp import shares
@@ -24,7 +25,7 @@ def rows(is_full: bool) -> Iterator[Row]:
         means.append(sum(flows) / len(flows))
         setup = f"k = 8, {subflows} subflows, LIA, {seeds} seeds"
         yield shown("mean share", setup, means[-1], PUBLISHED.get(subflows), unit="%")
-    rises = [later - earlier for earlier, later in zip(means, means[1:], strict=False)]
+    rises = [later - earlier for earlier, later in pairwise(means)]
     verdict = PASS if min(rises) > 0 else FAIL
     yield Row("smallest rise", "from 1 to 2 to 4 to 8 subflows", min(rises), None, "above 0", verdict, unit="pp")
     yield between("Jain index", setup, sum(map(jain, runs)) / len(runs), 0.97, 1.0, expected=0.99)

@@ -9,7 +9,7 @@
 //! merge*, and may lose its place in the table to another.
 //!
 //! Departures: a flush hands its packets to TCP one by one, so that ACKs are as without offload; the out-of-order timeout
-//! runs from when the gap appeared, not from the last flush; a full table gives up the entry that was flushed longest ago
+//! runs from when the first packet beyond the gap arrived, not from the last flush; a full table gives up the entry that was flushed longest ago
 //! (post merge first, then active merging, then loss recovery).
 
 use serde::{Deserialize, Serialize};
@@ -54,7 +54,7 @@ struct Entry {
     queue: Vec<Packet>,
     /// Time of the last flush, ps; before the first, of the first arrival.
     flushed: u64,
-    /// Since when the expected segment is missing although later ones wait.
+    /// Since when a segment is missing that those before and after have come.
     gap_since: u64,
     /// When the outstanding timer event happens.
     wake_at: u64,
@@ -165,13 +165,8 @@ impl Entry {
             self.flush(count, now, out);
         }
         let (run, _) = self.run(config);
-        let has_gap = run < self.queue.len();
-        if !has_gap {
-            self.gap_since = NEVER;
-        } else if self.gap_since == NEVER {
-            self.gap_since = now;
-        }
-        if has_gap && now >= self.gap_since.saturating_add(config.ooo_timeout.0) {
+        self.gap_since = since(&self.queue[run..]);
+        if now >= self.gap_since.saturating_add(config.ooo_timeout.0) {
             let lost = match run {
                 0 => self.next,
                 _ => self.queue[run - 1].seq + 1,
@@ -205,6 +200,11 @@ impl Entry {
     }
 }
 
+/// Since when the segment before `beyond` has been missing: the earliest arrival of a later one.
+fn since(beyond: &[Packet]) -> u64 {
+    beyond.iter().map(|p| p.time).min().unwrap_or(NEVER)
+}
+
 #[cfg(test)]
 mod tests {
     use weft_net::kinds::Describe;
@@ -214,11 +214,11 @@ mod tests {
 
     const US: u64 = 1_000_000;
 
-    fn packet(flow: u32, seq: u32) -> Packet {
+    fn packet(flow: u32, seq: u32, now: u64) -> Packet {
         Packet {
             seq,
             bytes: 1500,
-            ..Packet::local(Kind::Data, 0, flow, 0)
+            ..Packet::local(Kind::Data, 0, flow, now)
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
         for us in 0..=last + 200 {
             let now = us * US;
             for &(_, flow, seq) in arrivals.iter().filter(|a| a.0 == us) {
-                let due = table.arrive(config, &packet(flow, seq), now, &mut out);
+                let due = table.arrive(config, &packet(flow, seq, now), now, &mut out);
                 timers.extend(due.map(|due| (due, flow)));
             }
             for (due, flow) in timers.clone() {
