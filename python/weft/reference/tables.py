@@ -48,8 +48,8 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
             "reordered_packets": Column("i64", "Packets that came to TCP after a later one (RFC 4737)."),
             "reordering_extent_mean": Column(
                 "f64?",
-                "How many packets had come since the first later one, that one included (RFC 4737, section 4.2.2); mean "
-                "over the reordered packets, null without any.",
+                "How many packets had come since the first later one, that one included (RFC 4737, section 4.2.2); "
+                "mean over the reordered packets, null without any.",
             ),
             "reordering_extent_max": Column("i64", "The largest of these."),
             "spurious_retransmits": Column("i64", "Segments that arrived although they had arrived before."),

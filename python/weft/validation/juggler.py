@@ -1,11 +1,11 @@
 """Juggler: packets that overtake each other by less than its out-of-order timeout cost TCP nothing.
 
 Source: Geng et al., EuroSys 2016, section 5 (as recalled: no spurious retransmissions while the spread of path delays
-is below `ooo_timeout`, about 50 us; they come back above it). Packets of one TCP without RACK alternate between two paths
-whose delays differ by the spread; the window is too small for any queue. A packet on the slow path is missing from when
-the next one has come over the fast path: for the spread less one packet's time at 10 Gb/s. Nothing is ever lost, so
-every segment that arrives twice was sent again in vain. The initial window is 40 segments: with ten, the cut of the
-window would hold the retransmissions back until the late packets have come.
+is below `ooo_timeout`, about 50 us; they come back above it). Packets of one TCP without RACK alternate between two
+paths whose delays differ by the spread; the window is too small for any queue. A packet on the slow path is missing
+from when the next one has come over the fast path: for the spread less one packet's time at 10 Gb/s. Nothing is ever
+lost, so every segment that arrives twice was sent again in vain. The initial window is 40 segments: with ten, the cut
+of the window would hold the retransmissions back until the late packets have come.
 """
 
 from collections.abc import Iterator
