@@ -25,7 +25,7 @@ crate::room! {
 crate::room_parameter!(FlowSize => "flow_size");
 
 /// A distribution ready to draw from.
-pub trait Draw {
+pub trait Draw: Send + Sync {
     /// Bytes of one flow, at least 1.
     fn draw(&self, random: &mut Stream) -> u64;
     /// Its mean in bytes, exact but for the rounding of draws to whole bytes.

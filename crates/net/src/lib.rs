@@ -15,6 +15,7 @@ pub mod kinds;
 pub mod load_balance;
 pub mod network;
 pub mod paths;
+pub mod placement;
 mod ports;
 pub mod random;
 pub mod results;
@@ -40,6 +41,7 @@ pub fn kinds() -> Vec<kinds::Kind> {
         transport::Transport::kinds(),
         workload::Workload::kinds(),
         flow_size::FlowSize::kinds(),
+        placement::Placement::kinds(),
         vec![
             network::LinkConfig::describe(),
             network::Loss::describe(),

@@ -118,6 +118,13 @@ impl Scenario {
                         "udp has no connection in which a server could be asked; take tcp";
                     faults.push(Fault::new(format!("workload[{i}].transport"), message));
                 }
+                Ok(_)
+                    if matches!(plan.kind, Workload::Rpc(_))
+                        && !matches!(plan.transport, Transport::Tcp(_)) =>
+                {
+                    let message = "rpc keeps connections open that carry messages, and only tcp can; take tcp for this workload";
+                    faults.push(Fault::new(format!("workload[{i}].transport"), message));
+                }
                 Ok(made) => {
                     plan.flows = made.len() as u32;
                     flows.extend(made);

@@ -13,12 +13,14 @@ use crate::units::Time;
 
 pub mod all_to_all;
 pub mod bisection;
+pub mod bulk;
 pub mod fetch;
 pub mod flows_file;
 pub mod incast;
 pub mod pairs;
 pub mod permutation;
 pub mod poisson;
+pub mod rpc;
 pub mod silent;
 pub mod stride;
 
@@ -35,6 +37,8 @@ crate::room! {
         Pairs(pairs::Pairs),
         Poisson(poisson::Poisson),
         FlowsFile(flows_file::FlowsFile),
+        Bulk(bulk::Bulk),
+        Rpc(rpc::Rpc),
     }
 }
 
@@ -124,6 +128,8 @@ impl Workload {
             Self::Pairs(w) => w,
             Self::Poisson(w) => w,
             Self::FlowsFile(w) => w,
+            Self::Bulk(w) => w,
+            Self::Rpc(w) => w,
         }
     }
 }
