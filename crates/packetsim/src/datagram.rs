@@ -195,7 +195,7 @@ pub(crate) struct Histogram {
 impl Histogram {
     const BITS: u32 = 7;
 
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             counts: Vec::new(),
             total: 0,
@@ -207,7 +207,7 @@ impl Histogram {
         ((u64::from(shift) << Self::BITS) + (value >> shift)) as usize
     }
 
-    fn add(&mut self, value: u64) {
+    pub(crate) fn add(&mut self, value: u64) {
         let bucket = Self::bucket(value);
         if bucket >= self.counts.len() {
             self.counts.resize(bucket + 1, 0);

@@ -14,6 +14,7 @@ use weft_net::scenario::Scenario;
 use weft_net::transport::{Transport, mptcp};
 use weft_net::workload::Opener;
 
+use crate::app::Apps;
 use crate::config::Config;
 use crate::congestion::Control;
 use crate::datagram;
@@ -65,6 +66,8 @@ pub(crate) struct Hosts {
     pub(crate) streams: Vec<Option<Box<Stream>>>,
     /// Multipath connections where it is wanted.
     pub(crate) inboxes: Vec<Option<Box<Inbox>>>,
+    /// Applications that decide during the run what their connections carry.
+    pub(crate) apps: Apps,
     /// Tables of the receive side by host; empty if all packets go to TCP at once.
     tables: Vec<Table>,
     cards: Vec<Card>,
@@ -99,6 +102,7 @@ impl Hosts {
             records: vec![Record::new(); subflows],
             streams: vec![None; connections],
             inboxes: vec![None; connections],
+            apps: Apps::new(scenario),
             tables: if config.receive.iter().any(|r| r.juggler().is_some()) {
                 vec![Table::default(); scenario.network.hosts]
             } else {
@@ -186,7 +190,11 @@ impl Hosts {
                 }
             }
             Kind::CardReady => self.serve_card(packet.flow, node, wire),
+            Kind::Start if self.apps.has(packet.flow) => {
+                self.start_app(packet.flow, wire, scenario, config);
+            }
             Kind::Start => self.start(packet.flow, wire, scenario, config),
+            Kind::AppTimer => self.on_app_timer(packet.flow, wire, scenario, config),
             Kind::Syn => self.on_syn(packet, wire, scenario, config),
             Kind::SynAck if packet.flags & flag::BACKWARD == 0 => {
                 if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow] {
@@ -199,6 +207,9 @@ impl Hosts {
                         return self.on_subflow_established(packet, wire, scenario);
                     }
                     sender.established(wire, packet.window);
+                    if packet.kind == Kind::Request && sender.messages.is_some() {
+                        sender.on_request(packet.seq, packet.data);
+                    }
                     self.pump(packet.flow, wire);
                 }
             }
@@ -233,6 +244,11 @@ impl Hosts {
                 self.on_subflow_data(packet, wire, scenario, config);
             } else if receiver.on_data(packet, wire) {
                 self.records[flow].finished = wire.now;
+            } else if self.apps.has(packet.flow)
+                && scenario.flows[flow].opener == Opener::Destination
+            {
+                let reached = receiver.next;
+                self.on_messages(packet.flow, reached, wire, scenario, config);
             }
         }
     }
@@ -283,6 +299,33 @@ impl Hosts {
     }
 
     // ---- connections ----
+
+    /// Makes the end of an application's connection that opens it; whether there is a way.
+    pub(crate) fn open_connection(
+        &mut self,
+        flow: u32,
+        wire: &mut Wire,
+        scenario: &Arc<Scenario>,
+        config: &Config,
+    ) -> bool {
+        self.records[flow as usize].started = wire.now;
+        let there = self.address(flow, wire, scenario, false);
+        let back = self.address(flow, wire, scenario, true);
+        if there.is_none() || back.is_none() {
+            self.fail(flow, Reason::PathDown, wire, scenario);
+            return false;
+        }
+        match scenario.flows[flow as usize].opener {
+            Opener::Source => self.make_sender(flow, wire, scenario, config),
+            Opener::Destination => self.make_receiver(flow, wire, scenario, config),
+        }
+        true
+    }
+
+    /// Whether `now` lies in the measurement window.
+    pub(crate) fn is_measured(&self, now: u64) -> bool {
+        (self.measured.0..self.measured.1).contains(&now)
+    }
 
     /// A flow starts at the host that opens it.
     fn start(&mut self, flow: u32, wire: &mut Wire, scenario: &Arc<Scenario>, config: &Config) {
@@ -458,6 +501,7 @@ impl Hosts {
             stop,
             mss: self.mss(transport),
             mapping,
+            has_messages: self.apps.has(id),
             is_ecn_capable: tcp.ecn || control.needs_precise_marks(),
             control,
         });
@@ -524,6 +568,14 @@ impl Hosts {
             return;
         }
         sender.on_ack(packet, wire);
+        if sender.messages.is_some() {
+            let reached = sender.board.una;
+            self.pump(packet.flow, wire);
+            if scenario.flows[flow].opener == Opener::Source {
+                self.on_messages(packet.flow, reached, wire, scenario, config);
+            }
+            return;
+        }
         if sender.is_acknowledged() {
             let record = &mut self.records[flow];
             record.acked = record.acked.min(wire.now);
@@ -543,8 +595,8 @@ impl Hosts {
         if matches!(self.sinks[flow], SinkEnd::None) {
             self.sinks[flow] = SinkEnd::Udp(Box::new(datagram::Sink::new()));
         }
+        let is_measured = self.is_measured(wire.now);
         if let SinkEnd::Udp(sink) = &mut self.sinks[flow] {
-            let is_measured = (self.measured.0..self.measured.1).contains(&wire.now);
             sink.on_datagram(packet, wire.now, is_measured);
         }
     }
@@ -780,6 +832,9 @@ impl Hosts {
             }
             if let Some(Some(inbox)) = self.inboxes.get(flow) {
                 self.records[flow].delivered = inbox.delivered;
+            }
+            if let Some(latency) = self.apps.latency(flow as u32) {
+                self.records[flow].latency = Some(latency);
             }
             // The last datagram may arrive although others do not, and an endless flow has no last one.
             let record = &mut self.records[flow];

@@ -6,6 +6,7 @@
 //! subflows of a connection. `probe` samples,
 //! [`outcome`] checks conservation and makes the tables.
 
+mod app;
 mod calendar;
 pub mod config;
 pub mod congestion;

@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     SinkTimer,
     /// Local: packets of a flow have waited long enough in its host's receive side.
     MergeTimer,
+    /// Local: an application's next query is due; of its first connection.
+    AppTimer,
     /// Local: the network card has room again.
     CardReady,
 }
@@ -97,7 +99,8 @@ pub(crate) struct Packet {
     pub(crate) window: u32,
     /// ACK: up to three SACK blocks, each (distance of its start from `seq`) << 16 | length; 0 is none.
     pub(crate) sack: [u32; 3],
-    /// Multipath: of data, the number of the data segment; of an ACK, the first data segment that is missing.
+    /// Multipath: of data, the number of the data segment; of an ACK, the first data segment that is missing. Of a request
+    /// of an application: how many bytes it asks for.
     pub(crate) data: u32,
 }
 

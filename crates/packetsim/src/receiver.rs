@@ -6,6 +6,8 @@
 //!
 //! It hands ACKs to the card even when that is busy: they are few. For a fetch it also opens the connection and asks.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 use weft_net::transport::Headers;
 use weft_net::transport::tcp::Tcp;
@@ -61,7 +63,7 @@ pub(crate) struct Receiver {
     /// The last segment was marked (precise), or a mark is being echoed (latched).
     is_marked: bool,
     /// First segment that is missing.
-    next: u32,
+    pub(crate) next: u32,
     /// `next` of the last ACK.
     last_ack: u32,
     /// One past the highest segment seen.
@@ -69,7 +71,6 @@ pub(crate) struct Receiver {
     total: u32,
     headers: Headers,
     mss: u16,
-    last_payload: u16,
     /// Of a subflow of a multipath connection: how that stands, kept up to date by the host.
     pub(crate) shared: Option<Shared>,
     /// This side opened the connection.
@@ -98,6 +99,11 @@ pub(crate) struct Receiver {
     retries: u32,
     max_retries: u32,
     request: u32,
+    /// Of a connection of an application: requests whose answers have not arrived (number, bytes, segment after the last).
+    asked: VecDeque<(u32, u32, u32)>,
+    /// Requests so far, and the segment after the last of all their answers.
+    requests: u32,
+    requested: u32,
     handshakes: u32,
     /// Payload bytes received, each once.
     pub(crate) delivered: u64,
@@ -143,7 +149,7 @@ impl Receiver {
             is_dctcp,
             request,
         } = setup;
-        let (total, last_payload) = crate::sender::segments(size, mss);
+        let (total, _) = crate::sender::segments(size, mss);
         let most_buffer = tcp.receive_window.0;
         Self {
             address,
@@ -160,7 +166,6 @@ impl Receiver {
             total,
             headers,
             mss,
-            last_payload,
             shared,
             opens: false,
             ranges: Vec::new(),
@@ -185,6 +190,9 @@ impl Receiver {
             retries: 0,
             max_retries: tcp.retries as u32,
             request,
+            asked: VecDeque::new(),
+            requests: 0,
+            requested: 0,
             handshakes: 0,
             delivered: 0,
             reordered: 0,
@@ -271,7 +279,56 @@ impl Receiver {
         self.emit(wire, packet);
     }
 
+    // ---- requests of an application ----
+
+    /// Asks for an answer of so many bytes; goes out at once if the connection is open.
+    pub(crate) fn ask_for(&mut self, bytes: u32, segments: u32, wire: &mut Wire) {
+        self.requested += segments;
+        let request = (self.requests, bytes, self.requested);
+        self.asked.push_back(request);
+        self.requests += 1;
+        if matches!(self.stage, Stage::Asking | Stage::Receiving) && self.handshakes > 0 {
+            self.send_request(request, wire);
+            self.wait_for_answer(wire);
+        }
+    }
+
+    fn send_request(&mut self, (number, bytes, _): (u32, u32, u32), wire: &mut Wire) {
+        let size = self.headers.data + self.request as u16;
+        let mut packet = (self.address).packet(Kind::Request, number, size, 0, wire.now);
+        packet.window = self.offer();
+        packet.data = bytes;
+        self.emit(wire, packet);
+    }
+
+    fn wait_for_answer(&mut self, wire: &mut Wire) {
+        self.stage = Stage::Asking;
+        self.arm(wire, wire.now + self.rtt.rto());
+    }
+
+    /// Answers have arrived: if others are still to come, their requests may have been lost.
+    fn note_answers(&mut self, wire: &mut Wire) {
+        let before = self.asked.len();
+        while self.asked.front().is_some_and(|a| a.2 <= self.next) {
+            self.asked.pop_front();
+        }
+        if self.asked.len() < before {
+            self.rtt.backoff = 0;
+            self.retries = 0;
+            if !self.asked.is_empty() {
+                self.wait_for_answer(wire);
+            }
+        }
+    }
+
     fn send_handshake(&mut self, wire: &mut Wire) {
+        if self.stage == Stage::Asking && !self.asked.is_empty() {
+            for request in self.asked.clone() {
+                self.send_request(request, wire);
+            }
+            self.handshakes += 1;
+            return self.wait_for_answer(wire);
+        }
         let (kind, bytes) = match self.stage {
             Stage::Opening => (Kind::Syn, SYN_BYTES + u16::from(self.address.handshake[0])),
             Stage::Joining => (
@@ -293,6 +350,15 @@ impl Receiver {
     /// A segment arrives; returns whether it completes the flow.
     #[inline]
     pub(crate) fn on_data(&mut self, packet: &Packet, wire: &mut Wire) -> bool {
+        let is_complete = self.receive(packet, wire);
+        if !self.asked.is_empty() {
+            self.note_answers(wire);
+        }
+        is_complete
+    }
+
+    #[inline]
+    fn receive(&mut self, packet: &Packet, wire: &mut Wire) -> bool {
         if matches!(self.stage, Stage::Asking | Stage::Opening | Stage::Joining) {
             self.stage = Stage::Receiving;
             self.ack_due = NEVER;
@@ -310,7 +376,7 @@ impl Receiver {
             if seq == self.last_ack {
                 self.echo_stamp = packet.stamp;
             }
-            self.take(seq);
+            self.take(packet);
             self.next += 1;
             self.highest = self.next.max(self.highest);
             self.pending += 1;
@@ -320,7 +386,7 @@ impl Receiver {
             if self.quick > 0 {
                 self.quick -= 1;
                 self.acknowledge(wire, 0);
-            } else if self.pending >= self.ack_every {
+            } else if self.pending >= self.ack_every || packet.flags & flag::FIN != 0 {
                 self.acknowledge(wire, 0);
             } else if self.ack_due == NEVER {
                 self.arm(wire, wire.now + self.ack_delay);
@@ -332,13 +398,8 @@ impl Receiver {
 
     /// Counts the payload of a segment that arrives for the first time, and lets the buffer grow.
     #[inline]
-    fn take(&mut self, seq: u32) {
-        let payload = if seq + 1 == self.total {
-            self.last_payload
-        } else {
-            self.mss
-        };
-        self.delivered += u64::from(payload);
+    fn take(&mut self, packet: &Packet) {
+        self.delivered += u64::from(packet.bytes - self.headers.data);
         if self.buffer < self.most_buffer {
             // Linux's tcp_grow_window: two segments for each that arrives, so slow start is not held back.
             self.buffer = (self.buffer + 2 * u64::from(self.mss)).min(self.most_buffer);
@@ -379,7 +440,7 @@ impl Receiver {
         if seq <= self.last_ack {
             self.echo_stamp = packet.stamp;
         }
-        self.take(seq);
+        self.take(packet);
         if seq == self.next {
             self.next += 1;
             if self.ranges[0].0 == self.next {

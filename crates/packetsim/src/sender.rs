@@ -10,6 +10,8 @@
 //! Sequence numbers count segments; the FIN rides on the last one; a spurious recovery is undone when
 //! the timestamp echo shows that the original arrived (RFC 3522, as Linux does), for which `timestamps` must be on.
 
+use std::collections::VecDeque;
+
 use serde::{Deserialize, Serialize};
 use weft_net::transport::Headers;
 use weft_net::transport::tcp::Tcp;
@@ -135,6 +137,17 @@ pub(crate) struct Mapping {
     given: u32,
 }
 
+/// Messages of an application, one after another.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Messages {
+    /// Of those that are not acknowledged: the segment after the last, and the payload of the last.
+    ends: VecDeque<(u32, u16)>,
+    /// The request that comes next.
+    next: u32,
+    /// Requests that have overtaken it: their numbers, and how much they ask for.
+    early: Vec<(u32, u32)>,
+}
+
 /// No data for the subflow.
 pub(crate) const NO_DATA: u32 = u32::MAX;
 
@@ -217,6 +230,8 @@ pub(crate) struct Sender {
     last_payload: u16,
     /// Of a subflow of a multipath connection.
     pub(crate) mapping: Option<Box<Mapping>>,
+    /// Of a connection of an application.
+    pub(crate) messages: Option<Box<Messages>>,
     duplicate_acks: u32,
     /// What it is without reordering, and at most with it; the same if it does not adapt.
     duplicate_acks_range: (u32, u32),
@@ -264,6 +279,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) stop: u64,
     pub(crate) mss: u16,
     pub(crate) mapping: Option<Box<Mapping>>,
+    /// A connection of an application: what it carries is said as it goes on.
+    pub(crate) has_messages: bool,
     pub(crate) card_room: u64,
     pub(crate) is_ecn_capable: bool,
 }
@@ -299,6 +316,7 @@ impl Sender {
             stop,
             mss,
             mapping,
+            has_messages,
             card_room,
             is_ecn_capable,
         } = setup;
@@ -326,11 +344,12 @@ impl Sender {
             control,
             rack: Rack::new(),
             edge: 0,
-            total,
+            total: if has_messages { 0 } else { total },
             headers,
             mss,
             last_payload,
             mapping,
+            messages: has_messages.then(Box::default),
             duplicate_acks: tcp.duplicate_acks as u32,
             duplicate_acks_range: (
                 tcp.duplicate_acks as u32,
@@ -423,6 +442,40 @@ impl Sender {
         self.edge = window;
         self.is_stuck = window == 0;
         self.deadline = NEVER;
+    }
+
+    // ---- messages of an application ----
+
+    /// A message to be sent after all others.
+    pub(crate) fn add_message(&mut self, bytes: u64) {
+        if let Some(messages) = &mut self.messages {
+            let (count, last) = segments(Some(bytes), self.mss);
+            self.total = (self.total.checked_add(count))
+                .expect("an application's connection carries fewer than 2^32 segments");
+            messages.ends.push_back((self.total, last));
+        }
+    }
+
+    /// Request `number` arrives, perhaps early or again: its answer of so many bytes follows those of the ones before.
+    pub(crate) fn on_request(&mut self, number: u32, bytes: u32) {
+        let Some(messages) = &mut self.messages else {
+            return;
+        };
+        if number < messages.next || messages.early.iter().any(|e| e.0 == number) {
+            return;
+        }
+        messages.early.push((number, bytes));
+        loop {
+            let Some(messages) = &mut self.messages else {
+                return;
+            };
+            let Some(at) = messages.early.iter().position(|e| e.0 == messages.next) else {
+                return;
+            };
+            let (_, bytes) = messages.early.swap_remove(at);
+            messages.next += 1;
+            self.add_message(u64::from(bytes));
+        }
     }
 
     // ---- a subflow that joins and ends (RFC 8684, sections 3.2 and 3.3.3) ----
@@ -590,6 +643,16 @@ impl Sender {
                 flags |= flag::FIN;
             }
         }
+        if let Some(messages) = &self.messages {
+            let at = messages.ends.partition_point(|&(end, _)| end <= seq);
+            let (end, last) = messages.ends[at];
+            // The end of a message asks for its acknowledgment, as PSH does; it is no FIN.
+            (payload, flags) = if seq + 1 == end {
+                (last, flags | flag::FIN)
+            } else {
+                (self.mss, flags & !flag::FIN)
+            };
+        }
         let bytes = self.headers.data + payload;
         let mut packet = self.address.packet(Kind::Data, seq, bytes, flags, wire.now);
         packet.data = data;
@@ -702,6 +765,11 @@ impl Sender {
             }
         }
         self.is_stuck = self.edge == 0;
+        if let Some(messages) = &mut self.messages {
+            while messages.ends.front().is_some_and(|e| e.0 <= self.board.una) {
+                messages.ends.pop_front();
+            }
+        }
     }
 
     /// Marks what the SACK blocks report; returns how many segments are newly delivered.
@@ -981,6 +1049,6 @@ impl Sender {
 
     /// Whether everything is acknowledged.
     pub(crate) fn is_acknowledged(&self) -> bool {
-        self.board.una == self.total
+        self.board.una == self.total && self.messages.is_none()
     }
 }

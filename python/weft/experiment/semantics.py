@@ -27,6 +27,12 @@ def endless_flows_need_an_end(spec: Mapping[str, Any]) -> Found:
                 'is left out, so its flows are endless and never done; give a size, like "25 MiB", or end the run with '
                 'backend.until = "5 s"',
             )
+        if workload.get("kind") == "rpc" and not {"requests", "stop"} & workload.keys():
+            yield (
+                ("workload", index, "requests"),
+                "is left out, so its clients never stop asking; give requests = 1000, or end the run with "
+                'backend.until = "5 s"',
+            )
 
 
 def the_window_lies_inside_the_run(spec: Mapping[str, Any]) -> Found:
