@@ -86,6 +86,8 @@ pub(crate) struct Receiver {
     quick_acks: u32,
     ack_delay: u64,
     ack_due: u64,
+    /// When requests are sent again unless data has come.
+    answer_due: u64,
     wake_at: u64,
     /// Timestamp to be echoed.
     echo_stamp: u32,
@@ -176,6 +178,7 @@ impl Receiver {
             quick_acks: tcp.quick_acks as u32,
             ack_delay: tcp.ack_delay.0,
             ack_due: NEVER,
+            answer_due: NEVER,
             wake_at: NEVER,
             echo_stamp: 0,
             buffer: if tcp.autotune {
@@ -236,6 +239,10 @@ impl Receiver {
             }
             self.rtt.backoff = 0;
             self.retries = 0;
+            if !self.asked.is_empty() {
+                self.stage = Stage::Receiving;
+                return self.send_requests(wire);
+            }
             self.stage = if self.address.number == 0 {
                 Stage::Asking
             } else {
@@ -287,7 +294,7 @@ impl Receiver {
         let request = (self.requests, bytes, self.requested);
         self.asked.push_back(request);
         self.requests += 1;
-        if matches!(self.stage, Stage::Asking | Stage::Receiving) && self.handshakes > 0 {
+        if self.stage == Stage::Receiving && self.opens {
             self.send_request(request, wire);
             self.wait_for_answer(wire);
         }
@@ -301,34 +308,34 @@ impl Receiver {
         self.emit(wire, packet);
     }
 
-    fn wait_for_answer(&mut self, wire: &mut Wire) {
-        self.stage = Stage::Asking;
-        self.arm(wire, wire.now + self.rtt.rto());
+    /// All that have no answer yet: the server knows those that it has had.
+    fn send_requests(&mut self, wire: &mut Wire) {
+        for at in 0..self.asked.len() {
+            self.send_request(self.asked[at], wire);
+        }
+        self.wait_for_answer(wire);
     }
 
-    /// Answers have arrived: if others are still to come, their requests may have been lost.
+    fn wait_for_answer(&mut self, wire: &mut Wire) {
+        self.answer_due = wire.now + self.rtt.rto();
+        self.wake(wire);
+    }
+
+    /// Data has arrived: as long as some does, nothing is wrong with the requests.
     fn note_answers(&mut self, wire: &mut Wire) {
-        let before = self.asked.len();
         while self.asked.front().is_some_and(|a| a.2 <= self.next) {
             self.asked.pop_front();
         }
-        if self.asked.len() < before {
-            self.rtt.backoff = 0;
-            self.retries = 0;
-            if !self.asked.is_empty() {
-                self.wait_for_answer(wire);
-            }
+        self.rtt.backoff = 0;
+        self.retries = 0;
+        if self.asked.is_empty() {
+            self.answer_due = NEVER;
+        } else {
+            self.wait_for_answer(wire);
         }
     }
 
     fn send_handshake(&mut self, wire: &mut Wire) {
-        if self.stage == Stage::Asking && !self.asked.is_empty() {
-            for request in self.asked.clone() {
-                self.send_request(request, wire);
-            }
-            self.handshakes += 1;
-            return self.wait_for_answer(wire);
-        }
         let (kind, bytes) = match self.stage {
             Stage::Opening => (Kind::Syn, SYN_BYTES + u16::from(self.address.handshake[0])),
             Stage::Joining => (
@@ -564,6 +571,12 @@ impl Receiver {
 
     fn arm(&mut self, wire: &mut Wire, due: u64) {
         self.ack_due = due;
+        self.wake(wire);
+    }
+
+    /// Sets an event for what is due first, unless there is an earlier one, which will do that.
+    fn wake(&mut self, wire: &mut Wire) {
+        let due = self.ack_due.min(self.answer_due);
         if due < self.wake_at {
             self.wake_at = due;
             wire.schedule(Packet::local(
@@ -581,11 +594,18 @@ impl Receiver {
             return;
         }
         self.wake_at = NEVER;
-        if self.ack_due == NEVER {
-            return;
+        if wire.now >= self.answer_due {
+            self.answer_due = NEVER;
+            self.rtt.backoff += 1;
+            self.retries += 1;
+            if self.retries > self.max_retries {
+                self.stage = Stage::Failed;
+                return;
+            }
+            self.send_requests(wire);
         }
-        if wire.now < self.ack_due {
-            return self.arm(wire, self.ack_due);
+        if self.ack_due == NEVER || wire.now < self.ack_due {
+            return self.wake(wire);
         }
         self.ack_due = NEVER;
         match self.stage {
@@ -601,5 +621,6 @@ impl Receiver {
             Stage::Receiving => self.acknowledge(wire, 0),
             Stage::Complete | Stage::Failed => {}
         }
+        self.wake(wire);
     }
 }
