@@ -19,7 +19,7 @@ import typer
 from weft.errors import ExperimentError, Fault, Interrupted, RunError, WeftError
 
 if TYPE_CHECKING:
-    from weft.execute.local import Outcome
+    from weft.execute.driver import Outcome
     from weft.experiment.experiment import Experiment
     from weft.results import Results
 
@@ -75,6 +75,12 @@ def run(
     backend: Annotated[
         str | None, typer.Option("--backend", metavar="KIND", help="As --set backend.kind=KIND.")
     ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="Most runs at once; default one for every core.")
+    ] = None,
+    on: Annotated[
+        str, typer.Option("--on", metavar="WHERE", help="local, ray, or the address of a Ray cluster: ray://HOST:PORT.")
+    ] = "local",
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     as_json: AsJson = False,
 ) -> None:
@@ -82,7 +88,7 @@ def run(
 
     What the output folder has already is not run again: an interrupted sweep goes on with the same command.
     """
-    from weft.execute import execute, write_plan
+    from weft.execute import execute
     from weft.progress import observer
     from weft.results import Results
 
@@ -93,13 +99,7 @@ def run(
     is_whole = True
     for experiment, directory in experiments:
         with interruptible() as stop:
-            try:
-                outcome = execute(experiment, directory, observer(), stop)
-            except Interrupted:
-                if any((directory / "runs").glob("[!.]*")):
-                    write_plan(experiment, directory)
-                raise
-        write_plan(experiment, directory)
+            outcome = execute(experiment, directory, observer(), stop, jobs, on)
         is_whole &= outcome.is_whole
         results = Results(directory) if len(outcome.failed) < outcome.planned else None
         page = _report(directory) if report and results else None
@@ -118,7 +118,7 @@ def run(
 @app.command()
 def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
     """Validate an experiment, print it with all defaults, predict its size and memory; run nothing."""
-    from weft.execute.local import refuse_what_cannot_run
+    from weft.execute.checks import refuse_what_cannot_run
     from weft.progress import quantity
 
     documents = []
@@ -126,12 +126,17 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
         predictions = [experiment.predict(cell) for cell in experiment.cells()]
         refuse_what_cannot_run(experiment)
         largest = max(predictions, key=lambda prediction: prediction.memory_bytes)
-        runs = experiment.sweep.size * experiment.sweep.repeats
+        sweep = experiment.sweep
+        runs = sweep.size * sweep.fewest
         warnings = list(dict.fromkeys(text for cell in experiment.cells() for text in experiment.advice(cell)))
         if not as_json:
             print(experiment.toml)
-            cells, repeats = _count(experiment.sweep.size, "cell"), _count(experiment.sweep.repeats, "repeat")
-            print(f"# {cells} x {repeats} = {_count(runs, 'run')}")
+            repeats = _count(sweep.fewest, "repeat")
+            if sweep.most > sweep.fewest:
+                repeats = f"{sweep.fewest} to {_count(sweep.most, 'repeat')}"
+                print(f"# {_count(sweep.size, 'cell')} x {repeats}: {runs} to {_count(sweep.size * sweep.most, 'run')}")
+            else:
+                print(f"# {_count(sweep.size, 'cell')} x {repeats} = {_count(runs, 'run')}")
             print(
                 f"# {'the run' if runs == 1 else 'largest cell'}: {_count(largest.hosts, 'host')}, "
                 f"{_count(largest.switches, 'switch')}, {_count(largest.links, 'directed link')}, "
@@ -143,8 +148,9 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
         documents.append(
             {
                 "experiment": experiment.resolved,
-                "cells": experiment.sweep.size,
-                "repeats": experiment.sweep.repeats,
+                "cells": sweep.size,
+                "repeats": sweep.fewest,
+                "most_repeats": sweep.most,
                 "runs": runs,
                 "prediction": prediction,
                 "warnings": warnings,
@@ -214,6 +220,57 @@ def show(
     print_cells(Console(), results)
     some = next(iter(results.manifests.values()))
     print(f"{_count(len(results.manifests), 'run')} by weft {some['version']} ({some['backend']} backend)")
+
+
+@app.command()
+def compare(
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders that weft run wrote; the first is the reference.")
+    ],
+    over: Annotated[
+        str | None,
+        typer.Option("--over", metavar="KEY", help="Inside one folder: compare the values of this swept key."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option("--reference", metavar="VALUE", help="The value of KEY to compare with; default its first."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME", help="fct, or fct.p99; default all metrics. Repeatable."),
+    ] = None,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--margin", metavar="SIZE", help="What does not matter: '5 %' (default), 'fct=2 %', 'fct=1 ms'. Repeatable."
+        ),
+    ] = None,
+    confidence: Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")] = 0.95,
+    adjust: Annotated[
+        str, typer.Option("--adjust", metavar="METHOD", help="For many tests: holm, or bh (Benjamini-Hochberg).")
+    ] = "holm",
+    as_json: AsJson = False,
+) -> None:
+    """Compare results, cell by cell and repeat by repeat: difference, interval, and whether it matters."""
+    from rich.console import Console
+
+    from weft.comparison import compare
+    from weft.comparison.shown import print_comparison
+
+    found = compare(
+        *directories,
+        over=over,
+        reference=reference,
+        metrics=metric or (),
+        margin=margin or (),
+        confidence=confidence,
+        adjust=adjust,
+    )
+    if as_json:
+        print(json.dumps(found.document, indent=1, allow_nan=False))
+        return
+    _print_warnings(list(found.warnings))
+    print_comparison(Console(), found)
 
 
 @app.command("report")

@@ -56,7 +56,7 @@ class Results:
         file = self.directory / "plan.parquet"
         if file.is_file():
             return pl.read_parquet(file)
-        from weft.execute.plan import column
+        from weft.execute.plan_table import column
 
         rows = [
             {name: manifest.get(name) for name in PLAN_COLUMNS} | manifest["swept"]

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft import units
+from weft.experiment.axes import MOST_STEPS, SCALES
 from weft.experiment.sections import SECTION, SECTIONS, SHORTHANDS
 from weft.experiment.values import format_scalar
 from weft.kinds import RECORD, Kind, Parameter, catalogue
@@ -28,7 +29,10 @@ def schema() -> dict[str, Any]:
     definitions = {room: _room(room) for room in rooms if room not in (SECTION, RECORD)}
     definitions |= {name: _table(kind) for name, kind in rooms[SECTION].items() if name != "experiment"}
     definitions |= {f"record_{name}": _table(kind) for name, kind in rooms[RECORD].items()}
-    definitions["sweep"] |= {"additionalProperties": {"type": "array", "minItems": 1}}
+    definitions["sweep"] |= {"additionalProperties": {"anyOf": [{"type": "array", "minItems": 1}, _range()]}}
+    repeats = definitions["sweep"]["properties"]["repeats"]
+    definitions["sweep"]["properties"]["repeats"] = {"anyOf": [repeats, _reference("record_repeats")]}
+    definitions["record_exclude"]["additionalProperties"] = True
     return {
         "$schema": DIALECT,
         "title": "weft experiment",
@@ -36,6 +40,22 @@ def schema() -> dict[str, Any]:
         "properties": properties,
         "additionalProperties": False,
         "$defs": definitions,
+    }
+
+
+def _range() -> dict[str, Any]:
+    """A range in place of an axis's list."""
+    end = {"type": ["number", "string"]}
+    return {
+        "type": "object",
+        "properties": {
+            "from": end,
+            "to": end,
+            "steps": {"type": "integer", "minimum": 2, "maximum": MOST_STEPS, "description": "Both ends included."},
+            "scale": {"enum": list(SCALES), "default": "linear"},
+        },
+        "required": ["from", "to", "steps"],
+        "additionalProperties": False,
     }
 
 

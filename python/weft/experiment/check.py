@@ -245,6 +245,15 @@ def check(document: Document, cell: Mapping[str, Any]) -> tuple[Spec, bool, Iter
     return spec, checker.is_complete, checker.faults.values()
 
 
+def check_value(
+    document: Document, parameter: Parameter, value_type: ValueType, value: object, path: Path
+) -> tuple[Any, list[Fault]]:
+    """One value in base units, None where it is wrong, and its faults."""
+    checker = Checker(document)
+    parsed = checker._value(parameter, value_type, value, path)
+    return None if parsed is _MISSING else parsed, list(checker.faults.values())
+
+
 def _ordered(value_type: ValueType, value: Any) -> Any:
     """A table with its keys in the order of their declaration."""
     if value_type["type"] != "table":

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weft.kinds import parameter
+from weft.kinds import RECORD, parameter
 from weft.metric import METRICS, SUMMARIES
 from weft.report.figure import FIGURES
 
@@ -96,14 +96,58 @@ KINDS: list[dict[str, Any]] = [
     {
         "room": SECTION,
         "name": "sweep",
-        "doc": "Axes: dotted keys with a list of values each; every combination is a cell.\n"
-        '`"queue.kind" = ["drop_tail", "red"]`. An axis may list whole tables, which take the place of the section.',
+        "doc": "Axes: dotted keys with their values; every combination is a cell.\n"
+        '- a list: `"queue.kind" = ["drop_tail", "red"]`; whole tables take the place of the section\n'
+        '- a range: `"workload[0].load" = { from = 0.1, to = 0.9, steps = 5 }`; `scale = "log"` for equal ratios',
         "source": "",
         "parameters": [
             parameter(
-                "repeats", "integer", "Runs of every cell, each with its own seed.", default=1, min=1, max=1_000_000
+                "repeats",
+                "integer",
+                "Runs of every cell, each with its own seed; or a table, which repeats until an interval is narrow.",
+                default=1,
+                min=1,
+                max=1_000_000,
+            ),
+            parameter(
+                "zip",
+                {"type": "list", "of": {"type": "list", "of": {"type": "text"}}},
+                "Groups of axes that go together, value by value, in place of every combination.",
+            ),
+            parameter(
+                "exclude",
+                {"type": "list", "of": {"type": "table", "record": "exclude"}},
+                "Cells that are left out: tables of swept keys with a value, or a list of them, each.",
             ),
         ],
+    },
+    {
+        "room": RECORD,
+        "name": "repeats",
+        "doc": "Repeats of a cell until an interval is narrow enough.",
+        "source": "Law, Simulation Modeling and Analysis, 5th edition, section 9.4.1",
+        "parameters": [
+            parameter(
+                "until", {"type": "choice", "choices": ["ci"]}, "What is waited for: a t interval.", required=True
+            ),
+            parameter("metric", "text", "A metric, or a summary of one (fct.p99), of each run.", required=True),
+            parameter(
+                "half_width",
+                "text",
+                'Half the width of the interval: "2 %" of the mean, or in the unit of the metric.',
+                required=True,
+            ),
+            parameter("confidence", "number", "Of the interval.", default=0.95, min=0.5, max=0.9999),
+            parameter("least", "integer", "Repeats before the first look.", default=5, min=3, max=1_000_000),
+            parameter("most", "integer", "Repeats after which a cell is left as it is.", default=100, max=1_000_000),
+        ],
+    },
+    {
+        "room": RECORD,
+        "name": "exclude",
+        "doc": "Swept keys and the values at which a cell is left out.",
+        "source": "",
+        "parameters": [],
     },
     {
         "room": SECTION,

@@ -7,10 +7,12 @@ from collections.abc import Mapping
 
 from weft.errors import ResultsError
 from weft.experiment import path as dotted
+from weft.experiment.axes import NOT_AXES
 from weft.experiment.readable import inline
 from weft.report.folder import Cell, Folder
 from weft.report.quantity import quantity, rounded
 from weft.report.table import Numbers
+from weft.sweep import Axis, Sweep
 
 SECTIONS = {
     "topology": "Fabric",
@@ -92,7 +94,10 @@ def command(folder: Folder, cell: Cell | None = None) -> str:
     settings = [str(setting) for setting in given] if isinstance(given, list) else []
     again = f"{name}-again"
     if cell is not None and folder.axes:
-        settings += [f"{dotted.write(('sweep', key))}={inline([value])}" for key, value in _chosen(folder, cell)]
+        settings += [
+            f"{dotted.write(('sweep', key))}={inline([] if value is None else [value])}"
+            for key, value in _chosen(folder, cell)
+        ]
         again = f"{name}-cell{cell.runs[0].cell}"
     said = [part for setting in settings for part in ("--set", setting)]
     return shlex.join(["weft", "run", f"{name}/experiment.toml", *said, "--out", again])
@@ -105,11 +110,11 @@ def _chosen(folder: Folder, cell: Cell) -> list[tuple[str, object]]:
     index = cell.runs[0].cell
     if not isinstance(sweep, dict) or not index.isdigit():
         return [(key, value) for key, value in cell.keys.items() if value is not None]
-    place, chosen = int(index), []
-    for key, values in reversed([axis for axis in sweep.items() if axis[0] != "repeats"]):
-        place, at = divmod(place, len(values))
-        chosen.append((key, values[at]))
-    return chosen[::-1]
+    axes = tuple(Axis(key, tuple(values)) for key, values in sweep.items() if key not in NOT_AXES)
+    zipped = tuple(tuple(group) for group in sweep.get("zip", ()))
+    chosen = list(Sweep(axes, zipped=zipped).cell(int(index)).chosen.items())
+    # What is excluded names values that one cell alone does not have.
+    return [*chosen, ("exclude", None)] if "exclude" in sweep else chosen
 
 
 def _fabric(folder: Folder) -> str:
