@@ -1,7 +1,27 @@
 """Statistics: from the numbers of single runs to statements about a cell of a sweep."""
 
+from weft.statistics.effect_size import cliffs_delta, cohens_dz, hedges_g
+from weft.statistics.equivalence import Equivalence, equivalence
 from weft.statistics.fairness import jain
 from weft.statistics.interval import Interval, mean_interval
+from weft.statistics.multiple_comparison import benjamini_hochberg, holm
+from weft.statistics.paired import Contrast, Difference, contrast, difference
 from weft.statistics.quantile import quantile
 
-__all__ = ["Interval", "jain", "mean_interval", "quantile"]
+__all__ = [
+    "Contrast",
+    "Difference",
+    "Equivalence",
+    "Interval",
+    "benjamini_hochberg",
+    "cliffs_delta",
+    "cohens_dz",
+    "contrast",
+    "difference",
+    "equivalence",
+    "hedges_g",
+    "holm",
+    "jain",
+    "mean_interval",
+    "quantile",
+]
