@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import ExperimentError, Fault, Interrupted, OutputError, ResultsError, RunError, WeftError
 
 if TYPE_CHECKING:
+    from weft.comparison import Comparison, compare
     from weft.execute import run
     from weft.experiment.experiment import Experiment, load
     from weft.interop import from_networkx
@@ -21,15 +22,18 @@ if TYPE_CHECKING:
     __version__: str
 
 _PLACES = {
+    "Comparison": "weft.comparison",
     "Experiment": "weft.experiment.experiment",
     "Results": "weft.results",
     "Scenario": "weft.scenario",
+    "compare": "weft.comparison",
     "from_networkx": "weft.interop",
     "load": "weft.experiment.experiment",
     "run": "weft.execute",
 }
 
 __all__ = [
+    "Comparison",
     "Experiment",
     "ExperimentError",
     "Fault",
@@ -41,6 +45,7 @@ __all__ = [
     "Scenario",
     "WeftError",
     "__version__",
+    "compare",
     "from_networkx",
     "load",
     "run",
