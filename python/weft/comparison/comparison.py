@@ -376,10 +376,15 @@ def _biases(side: Side) -> list[str]:
     said = []
     missing = [repeat for repeat in side.repeats if not repeat.is_done]
     if missing:
+        failures = [text for repeat in missing if (text := repeat.failure)]
+        why = f"{len(failures)} failed, first: {failures[0]}" if failures else "failed or interrupted"
         said.append(
-            f"{side.label}: {len(missing)} of {len(side.repeats)} planned runs are not there (failed or interrupted); "
-            "if they failed because of what is compared, the rest is a choice"
+            f"{side.label}: {len(missing)} of {len(side.repeats)} planned runs are not there ({why}); if they failed "
+            "because of what is compared, the others are a choice"
         )
+    for results in {id(repeat.results): repeat.results for repeat in side.repeats}.values():
+        if not (results.directory / "plan.parquet").is_file():
+            said.append(f"{side.label}: has no plan.parquet, so runs may be missing; the same weft run finishes it")
     flows, runs, total = 0, 0, 0
     for repeat in side.repeats:
         if repeat.is_done:

@@ -35,6 +35,15 @@ class Repeat:
         """What the run says about itself; empty if it is not there."""
         return self.results.manifests.get(self.run, {})
 
+    @property
+    def failure(self) -> str:
+        """Why it has no results, if weft run noted it; else empty."""
+        try:
+            noted = json.loads((self.results.directory / "failures" / f"{self.run}.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return ""
+        return str(noted.get("message") or noted.get("kind") or "") if isinstance(noted, dict) else ""
+
 
 @dataclass(frozen=True)
 class Cell:
