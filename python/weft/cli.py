@@ -246,6 +246,9 @@ def compare(
         ),
     ] = None,
     confidence: Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")] = 0.95,
+    common: Annotated[
+        bool, typer.Option("--common", help="Where the repeats differ: only those that both have, in pairs.")
+    ] = False,
     adjust: Annotated[
         str, typer.Option("--adjust", metavar="METHOD", help="For many tests: holm, or bh (Benjamini-Hochberg).")
     ] = "holm",
@@ -265,6 +268,7 @@ def compare(
         margin=margin or (),
         confidence=confidence,
         adjust=adjust,
+        common=common,
     )
     if as_json:
         print(json.dumps(found.document, indent=1, allow_nan=False))

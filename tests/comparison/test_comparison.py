@@ -148,8 +148,12 @@ def test_other_numbers_of_repeats_are_unpaired(folder: Folder) -> None:
     a, b = folder("a", {"x": TEN}), folder("b", {"x": TEN[:6]})
     (cell,) = weft.compare(a, b).against[0].cells
     assert not cell.pairing.is_paired
-    assert "the repeats differ (10 and 6; 6 seeds in both)" in cell.pairing.note
+    assert "since the repeats differ (10 and 6 repeats, 6 seeds in both); --common" in cell.pairing.note
     assert cell.lines[0].numbers.counts == (10, 6)
+    (cell,) = weft.compare(a, b, common=True).against[0].cells
+    assert cell.pairing.is_paired and "6 repeats that both have" in cell.pairing.note
+    assert cell.lines[0].numbers.counts == (6, 6)
+    assert cell.lines[0].verdict == "equivalent"
 
 
 def test_a_missing_run_takes_its_partner_with_it_and_is_counted(folder: Folder) -> None:

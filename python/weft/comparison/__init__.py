@@ -27,13 +27,14 @@ def compare(
     margin: str | Iterable[str] | Mapping[str, str] = DEFAULT_MARGIN,
     confidence: float = 0.95,
     adjust: str = "holm",
+    common: bool = False,
 ) -> Comparison:
     """Compare results with the first of them; or with `over`, the values of a swept key of one folder.
 
     `reference` is the value of `over` that the others are compared with, its first if left out. `metrics` are names
     like "fct" or "fct.p99", all if none. `margin` is what does not matter: "5 %", ["5 %", "fct=1 ms"] or
     {"fct": "1 ms"}. `confidence` is between 0.5 and 1. `adjust` is "holm" or "bh" (Benjamini-Hochberg).
-    Raises ResultsError.
+    `common` pairs the repeats that both have where their numbers differ. Raises ResultsError.
     """
     if not 0.5 < confidence < 1.0:
         raise ResultsError(f"confidence {confidence:g}: expected above 0.5 and below 1, like 0.95")
@@ -59,7 +60,7 @@ def compare(
     margins = Margins(margin)
     margins.refuse_strangers(measures)
     sides = of_folders(folders) if over is None else of_levels(next(iter(folders.values())), over, reference)
-    return compare_sides(sides, measures, margins, confidence, adjust)
+    return compare_sides(sides, measures, margins, confidence, adjust, common)
 
 
 __all__ = ["Comparison", "compare"]

@@ -152,12 +152,17 @@ class Runs:
 
 
 def compare_sides(
-    sides: Sequence[Side], measures: Sequence[Measure], margins: Margins, confidence: float, adjust: str
+    sides: Sequence[Side],
+    measures: Sequence[Measure],
+    margins: Margins,
+    confidence: float,
+    adjust: str,
+    common: bool,
 ) -> Comparison:
     """Compare every side with the first. Raises ResultsError if two have no cell or no metric in common."""
     reference, *others = sides
     runs = Runs(measures)
-    drafts = [_draft(reference, other, runs, measures, margins, confidence) for other in others]
+    drafts = [_draft(reference, other, runs, measures, margins, confidence, common) for other in others]
     family = _adjusted([line for draft in drafts for cell in draft.cells for line in cell.lines], adjust, confidence)
     overall = _adjusted([line for draft in drafts for line in draft.overall], adjust, confidence)
     against = tuple(_with_verdicts(draft, family, overall) for draft in drafts)
@@ -184,12 +189,13 @@ def _draft(
     measures: Sequence[Measure],
     margins: Margins,
     confidence: float,
+    common: bool,
 ) -> Against:
     """A comparison whose lines do not know their family yet."""
     matched = match(reference, other)
     cells, samples = [], []
     for ours, theirs in matched.pairs:
-        pairing = pair(ours, theirs)
+        pairing = pair(ours, theirs, common)
         values = {axis: ours.values.get(axis, theirs.values.get(axis)) for axis in matched.axes}
         found = {}
         for measure in measures:

@@ -65,7 +65,8 @@ def percent(share: float) -> str:
 def said_change(line: Line) -> tuple[str, str]:
     """The difference and its interval: relative if the reference allows it, else in the metric's unit."""
     found = line.numbers.found
-    if found.ratio is not None:
+    # A reference that may be zero gives a ratio without bounds, while the difference has some.
+    if found.ratio is not None and (found.ratio_low is not None or found.low is None):
         return f"{percent(found.ratio - 1.0)} %", _bounds(found.ratio_low, found.ratio_high, lambda r: percent(r - 1.0))
     values = [abs(value) for value in (found.difference, found.low, found.high) if value is not None]
     shown = quantity(line.measure.metric.column, max(values))
@@ -184,7 +185,7 @@ def _row(line: Line, same: Sequence[Line], width: int) -> list[Text]:
     _, factor = _unit(line.measure, same)
     change, bounds = said_change(line)
     # On a narrow terminal an interval stands below its difference.
-    whole = f"{change} ({bounds})" if bounds and width >= WIDE else f"{change}\n{bounds}"
+    whole = change if not bounds else f"{change} ({bounds})" if width >= WIDE else f"{change}\n{bounds}"
     words = (
         rounded(numbers.found.reference * factor),
         rounded(numbers.found.other * factor),
@@ -219,26 +220,20 @@ def _print_flows(console: "Console", cells: Sequence[CellCompared]) -> None:
     table = _empty_table([*axes, "flow by flow"])
     for name in ("flows", "median ratio", "10 % to 90 %", "better"):
         table.add_column(f"\n{name}" if any("." in axis for axis in axes) else name, justify="right")
-    said: list[str] = []
-    reasons = {cell.no_flows for cell in cells}
-    if len(reasons) == 1 and "" not in reasons:
-        console.print()
-        console.print(Text(f"no comparison flow by flow: {cells[0].no_flows}"))
-        return
+    notes: dict[str, list[str]] = {}
     for cell in cells:
-        of = f"{cell.label}: " if len(cells) > 1 else ""
-        if cell.flows is None:
-            said.append(f"{of}no comparison flow by flow: {cell.no_flows}")
-            continue
-        for ratios in cell.flows.ratios:
+        for ratios in cell.flows.ratios if cell.flows else ():
             keys = [Text(said_value(cell.values[axis])) for axis in axes]
             table.add_row(*keys, *_flow_row(ratios, console.width))
-        said += _flow_notes(of, cell)
+        for text in _flow_notes(cell):
+            notes.setdefault(text, []).append(cell.label)
+    console.print()
     if table.row_count:
-        console.print()
         console.print(table)
-    for text in dict.fromkeys(said):
-        console.print(Text(text, style="yellow"))
+    for text, labels in notes.items():
+        # What is so in every cell needs no list of them.
+        of = "" if len(labels) == len(cells) else f" ({_listed(labels, '; ')})"
+        console.print(Text(f"flow by flow: {text}{of}", style="yellow"))
 
 
 def _flow_row(ratios: Ratios, width: int) -> list[Text]:
@@ -256,23 +251,28 @@ def _flow_row(ratios: Ratios, width: int) -> list[Text]:
     return [Text(word) for word in words]
 
 
-def _flow_notes(of: str, cell: CellCompared) -> Iterable[str]:
+def _flow_notes(cell: CellCompared) -> Iterable[str]:
     flows = cell.flows
-    assert flows is not None
+    if flows is None:
+        yield f"not compared: {cell.no_flows}"
+        return
+    if not flows.matched:
+        yield "not compared: no flow is in both runs; the same seed does not mean the same traffic here"
+        return
     if flows.only_reference or flows.only_other:
         yield (
-            f"{of}{flows.only_reference:,} flows of the reference and {flows.only_other:,} of the other have no "
+            f"{flows.only_reference:,} flows of the reference and {flows.only_other:,} of the other have no "
             f"counterpart; {flows.matched:,} do"
         )
     if flows.other_start:
-        yield f"{of}{flows.other_start:,} of {flows.matched:,} flows start at another time in the other run"
+        yield f"{flows.other_start:,} of {flows.matched:,} flows start at another time in the other run"
     if flows.unfinished_reference or flows.unfinished_other:
         yield (
-            f"{of}{flows.unfinished_reference:,} flows finished in the other only, {flows.unfinished_other:,} in the "
+            f"{flows.unfinished_reference:,} flows finished in the other only, {flows.unfinished_other:,} in the "
             "reference only; they have no ratio"
         )
     for column, reason in flows.absent.items():
-        yield f"{of}{column} is left out: {reason}"
+        yield f"{column} is left out: {reason}"
 
 
 def _footnotes(comparison: Comparison) -> Iterable[str]:
@@ -290,14 +290,14 @@ def _footnotes(comparison: Comparison) -> Iterable[str]:
         f"{'; ' + '; '.join(own) if own else ''}"
     )
     if comparison.family:
-        yield f"p adjusted by {ADJUSTED[comparison.adjust]} over all {tested} above"
+        yield f"p adjusted by {ADJUSTED[comparison.adjust]} over all {tested} above; an interval stands for itself"
     if any(len(against.cells) > 1 for against in comparison.against) and comparison.family_overall:
         yield (
             "all together: repeats are averaged over the cells first, since cells share their seeds; "
             f"p adjusted over {comparison.family_overall} of that kind"
         )
     flows = [cell.flows for against in comparison.against for cell in against.cells if cell.flows]
-    if flows:
+    if any(each.ratios for each in flows):
         few = f"; intervals from {FEWEST_CLUSTERS} repeats on" if any(e.pairs < FEWEST_CLUSTERS for e in flows) else ""
         yield f"flow by flow: other over reference, where both have a value; no verdict rests on it{few}"
 

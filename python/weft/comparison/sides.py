@@ -168,8 +168,11 @@ def match(reference: Side, other: Side) -> Matched:
     return Matched(axes, tuple(pairs), tuple(only_reference), tuple(only_other))
 
 
-def pair(reference: Cell, other: Cell) -> Pairing:
-    """Pair repeats by seed if both planned the same seeds, each once; else they are independent samples."""
+def pair(reference: Cell, other: Cell, common: bool = False) -> Pairing:
+    """Pair repeats by seed if both planned the same seeds, each once; else they are independent samples.
+
+    With `common`, repeats whose seed only one of them has are left out, and the others paired.
+    """
     ours, theirs = ([repeat.seed for repeat in cell.repeats] for cell in (reference, other))
     by_seed = {repeat.seed: repeat for repeat in other.done}
     pairs = tuple((repeat, by_seed[repeat.seed]) for repeat in reference.done if repeat.seed in by_seed)
@@ -178,12 +181,13 @@ def pair(reference: Cell, other: Cell) -> Pairing:
         left_out = len(ours) - len(pairs)
         missing = f"; {left_out} left out, of which a run is missing" if left_out else ""
         return Pairing(True, pairs, f"paired by seed: {_count(len(pairs), 'repeat')}{missing}")
-    common = len(set(ours) & set(theirs)) if is_once else 0
+    shared = len(set(ours) & set(theirs)) if is_once else 0
+    if not shared:
+        return Pairing(False, (), "unpaired (Welch), since the seeds differ; runs with the same seeds are paired")
+    counts = f"{len(ours)} and {len(theirs)} repeats, {_count(shared, 'seed')} in both"
     if common:
-        why = f"the repeats differ ({len(ours)} and {len(theirs)}; {_count(common, 'seed')} in both)"
-    else:
-        why = "the seeds differ"
-    return Pairing(False, (), f"unpaired (Welch), since {why}; the same seed and repeats in both are paired")
+        return Pairing(True, pairs, f"paired by seed: {_count(len(pairs), 'repeat')} that both have ({counts})")
+    return Pairing(False, (), f"unpaired (Welch), since the repeats differ ({counts}); --common pairs those in both")
 
 
 def said_cell(values: Mapping[str, Any], bare: bool = False) -> str:
