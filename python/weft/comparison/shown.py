@@ -218,7 +218,7 @@ def _unit(measure: Measure, lines: Sequence[Line]) -> tuple[str, float]:
 def _print_flows(console: "Console", cells: Sequence[CellCompared]) -> None:
     axes = [axis for axis in cells[0].values if len(cells) > 1]
     table = _empty_table([*axes, "flow by flow"])
-    for name in ("flows", "median ratio", "10 % to 90 %", "better"):
+    for name in ("flows", "median ratio", "10 % to 90 %", "share better"):
         table.add_column(f"\n{name}" if any("." in axis for axis in axes) else name, justify="right")
     notes: dict[str, list[str]] = {}
     for cell in cells:
