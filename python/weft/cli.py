@@ -252,6 +252,9 @@ def compare(
     adjust: Annotated[
         str, typer.Option("--adjust", metavar="METHOD", help="For many tests: holm, or bh (Benjamini-Hochberg).")
     ] = "holm",
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write an HTML page that opens offline.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare results, cell by cell and repeat by repeat: difference, interval, and whether it matters."""
@@ -270,11 +273,16 @@ def compare(
         adjust=adjust,
         common=common,
     )
+    if report:
+        found.write_page(report)
     if as_json:
-        print(json.dumps(found.document, indent=1, allow_nan=False))
+        page = {"report": str(report) if report else None}
+        print(json.dumps(found.document | page, indent=1, allow_nan=False))
         return
     _print_warnings(list(found.warnings))
     print_comparison(Console(), found)
+    if report:
+        print(f"report: {report}")
 
 
 @app.command("report")

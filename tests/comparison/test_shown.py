@@ -60,6 +60,36 @@ def test_the_document_holds_everything(folder: Folder, capsys: pytest.CaptureFix
     assert cell["flows"]["ratios"][0]["column"] == "fct_ns"
 
 
+def test_a_page_opens_offline_and_escapes_what_it_shows(
+    folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    a = folder("a", {"<b>x": TEN, "y": TEN}, warnings=("<script>",))
+    b = folder("b", {"<b>x": SLOWER, "y": TEN}, unfinished=1)
+    assert said(a, b, "--report", tmp_path / "page.html") == 0
+    assert capsys.readouterr().out.endswith(f"report: {tmp_path / 'page.html'}\n")
+    page = (tmp_path / "page.html").read_text()
+    assert "<script" not in page and "src=" not in page and "<b>x" not in page
+    assert "&lt;script&gt;" in page and "20 flows did not finish" in page
+    # A light and a dark drawing for each of the two metrics that there are.
+    assert page.count("<svg") == 4
+    assert "queue.kind = y" in page and "all together" in page
+
+
+def test_a_page_that_cannot_be_written_ends_with_2(
+    folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "nowhere" / "page.html"
+    assert said(folder("a", {"x": TEN, "y": TEN}), "--over", "queue.kind", "--report", place) == 2
+    assert f"{place}: cannot be written: No such file or directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("repeats", [1, 10])
+def test_a_page_of_one_cell_has_one_drawing(folder: Folder, tmp_path: Path, repeats: int) -> None:
+    a, b = folder("a", {"x": TEN[:repeats]}), folder("b", {"x": SLOWER[:repeats]})
+    assert said(a, b, "--margin", "fct=1 ms", "--report", tmp_path / "page.html") == 0
+    assert (tmp_path / "page.html").read_text().count("<svg") == 2
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

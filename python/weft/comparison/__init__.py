@@ -2,9 +2,10 @@
 
     comparison = weft.compare("out/reno", "out/cubic", metrics=["fct.p99"], margin="2 %")
     comparison.frame
+    comparison.write_page("comparison.html")
 
 sides.py finds what belongs together, margin.py what matters, verdict.py says a word, comparison.py does it for all
-cells and metrics, flows.py looks at single flows, shown.py prints.
+cells and metrics, flows.py looks at single flows, shown.py prints, page.py draws.
 """
 
 from collections.abc import Iterable, Mapping

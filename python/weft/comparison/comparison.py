@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.comparison.flows import FlowsCompared, compare_flows
@@ -115,6 +116,12 @@ class Comparison:
             "warnings": list(self.warnings),
             "against": [_against(each) for each in self.against],
         }
+
+    def write_page(self, path: str | Path) -> None:
+        """Write one HTML file that opens offline: forest plots and tables. Raises OutputError."""
+        from weft.comparison.page import write_page
+
+        write_page(self, Path(path))
 
     def _repr_html_(self) -> str:
         return str(self.frame._repr_html_())

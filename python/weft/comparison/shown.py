@@ -45,7 +45,7 @@ def print_comparison(console: "Console", comparison: Comparison) -> None:
             console.print()
         _print_against(console, comparison, against)
     console.print()
-    for text in _footnotes(comparison):
+    for text in footnotes(comparison):
         console.print(Text(text, style="dim"))
 
 
@@ -84,7 +84,7 @@ def _print_against(console: "Console", comparison: Comparison, against: Against)
     heading.append(" against ", style="default").append(comparison.reference).append(" (reference)", style="default")
     console.print(heading)
     if against.differing:
-        console.print(Text(f"differs in {_differing(against.differing)}"))
+        console.print(Text(f"differs in {said_differing(against.differing)}"))
     for name, labels in ((comparison.reference, against.only_reference), (against.other, against.only_other)):
         if labels:
             console.print(Text(f"only in {name}, not compared: {_listed(labels, '; ')}", style="yellow"))
@@ -169,32 +169,36 @@ def _empty_table(keys: Sequence[str]) -> "Table":
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for key in keys:
         section, dot, last = key.rpartition(".")
-        words = Text(f"{section}{dot}\n{last}" if any("." in each for each in keys) else key)
-        table.add_column(words, overflow="fold", min_width=min(15, max(map(len, key.split(".")))))
+        title = Text(f"{section}{dot}\n{last}" if any("." in each for each in keys) else key)
+        table.add_column(title, overflow="fold", min_width=min(15, max(map(len, key.split(".")))))
     return table
 
 
 def _named(measure: Measure, lines: Sequence[Line], width: int) -> Text:
-    unit, _ = _unit(measure, lines)
+    unit, _ = unit_of(measure, lines)
     return Text(f"{measure.name}{', ' if width >= WIDE else chr(10)}{unit}" if unit else measure.name)
 
 
 def _row(line: Line, same: Sequence[Line], width: int) -> list[Text]:
     """The cells of a row behind its keys; `same` are the lines that share its unit."""
-    numbers = line.numbers
-    _, factor = _unit(line.measure, same)
-    change, bounds = said_change(line)
+    before, after, change, bounds, *rest, said = words(line, same)
     # On a narrow terminal an interval stands below its difference.
     whole = change if not bounds else f"{change} ({bounds})" if width >= WIDE else f"{change}\n{bounds}"
-    words = (
-        rounded(numbers.found.reference * factor),
-        rounded(numbers.found.other * factor),
-        whole,
+    said = said if width >= WIDE else said.replace(" (", "\n(").replace(", ", ",\n")
+    return [*map(Text, (before, after, whole, *rest)), Text(said, style=STYLES.get(line.verdict, ""))]
+
+
+def words(line: Line, same: Sequence[Line]) -> tuple[str, ...]:
+    """Reference, other, difference, interval, p, effect size and verdict; `same` are the lines that share its unit."""
+    _, factor = unit_of(line.measure, same)
+    return (
+        rounded(line.numbers.found.reference * factor),
+        rounded(line.numbers.found.other * factor),
+        *said_change(line),
         _p_value(line.p_adjusted),
-        "-" if numbers.d is None else f"{numbers.d:.2f}",
+        "-" if line.numbers.d is None else f"{line.numbers.d:.2f}",
+        line.verdict,
     )
-    said = line.verdict if width >= WIDE else line.verdict.replace(" (", "\n(").replace(", ", ",\n")
-    return [*map(Text, words), Text(said, style=STYLES.get(line.verdict, ""))]
 
 
 def _p_value(p_value: float | None) -> str:
@@ -208,7 +212,7 @@ def _p_value(p_value: float | None) -> str:
     return "<0.001" if p_value < 0.001 else f"{p_value:.3g}"
 
 
-def _unit(measure: Measure, lines: Sequence[Line]) -> tuple[str, float]:
+def unit_of(measure: Measure, lines: Sequence[Line]) -> tuple[str, float]:
     """One unit for all these lines, so that numbers can be compared down the column."""
     largest = max(max(abs(line.numbers.found.reference), abs(line.numbers.found.other)) for line in lines)
     shown = quantity(measure.metric.column, largest)
@@ -241,14 +245,14 @@ def _flow_row(ratios: Ratios, width: int) -> list[Text]:
     end = ")" if width >= WIDE else ""
     median = _bounds(ratios.median_low, ratios.median_high, lambda v: rounded(v, 3))
     share = _bounds(ratios.share_better_low, ratios.share_better_high, lambda v: f"{100 * v:.0f}")
-    words = (
+    said = (
         ratios.column.rpartition("_")[0],
         f"{ratios.flows:,}",
         rounded(ratios.median, 3) + (f"{start}{median}{end}" if median else ""),
         f"{rounded(ratios.p10, 3)} to {rounded(ratios.p90, 3)}",
         f"{100 * ratios.share_better:.0f} %" + (f"{start}{share}{end}" if share else ""),
     )
-    return [Text(word) for word in words]
+    return [Text(each) for each in said]
 
 
 def _flow_notes(cell: CellCompared) -> Iterable[str]:
@@ -275,7 +279,8 @@ def _flow_notes(cell: CellCompared) -> Iterable[str]:
         yield f"{column} is left out: {reason}"
 
 
-def _footnotes(comparison: Comparison) -> Iterable[str]:
+def footnotes(comparison: Comparison) -> Iterable[str]:
+    """What the numbers are: intervals, margins, the families of tests."""
     margins: dict[str, list[str]] = {}
     for against in comparison.against:
         for line in against.overall:
@@ -302,7 +307,8 @@ def _footnotes(comparison: Comparison) -> Iterable[str]:
         yield f"flow by flow: other over reference, where both have a value; no verdict rests on it{few}"
 
 
-def _differing(differing: Mapping[str, tuple[Any, Any]]) -> str:
+def said_differing(differing: Mapping[str, tuple[Any, Any]]) -> str:
+    """Keys with both values: "congestion.kind: reno -> cubic"."""
     return _listed([f"{key}: {_value(before)} -> {_value(after)}" for key, (before, after) in differing.items()], "; ")
 
 
