@@ -65,12 +65,12 @@ def test_a_page_opens_offline_and_escapes_what_it_shows(
 ) -> None:
     a = folder("a", {"<b>x": TEN, "y": TEN}, warnings=("<script>",))
     b = folder("b", {"<b>x": SLOWER, "y": TEN}, unfinished=1)
-    assert said(a, b, "--report", tmp_path / "page.html") == 0
+    assert said(a, b, "--metric", "fct", "--metric", "goodput", "--report", tmp_path / "page.html") == 0
     assert capsys.readouterr().out.endswith(f"report: {tmp_path / 'page.html'}\n")
     page = (tmp_path / "page.html").read_text()
     assert "<script" not in page and "src=" not in page and "<b>x" not in page
     assert "&lt;script&gt;" in page and "20 flows did not finish" in page
-    # A light and a dark drawing for each of the two metrics that there are.
+    # A light and a dark drawing for each of the two metrics.
     assert page.count("<svg") == 4
     assert "queue.kind = y" in page and "all together" in page
 
