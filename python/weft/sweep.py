@@ -32,11 +32,13 @@ class Axis:
 class Cell:
     """One combination: `chosen` has a value for each axis, `swept` the plan's columns.
 
-    `index` is its place in the product of all axes, which excluded cells leave as it is.
+    `index` is its place in the product of all axes, which excluded cells leave as it is. `section` is where the file
+    has the keys: a trial of a search is a cell of `[space]`.
     """
 
     index: int
     chosen: Mapping[str, Any]
+    section: str = "sweep"
 
     @property
     def swept(self) -> dict[str, Any]:
@@ -167,7 +169,7 @@ def tables_of(document: Document, cell: Cell) -> tuple[dict[str, Any], dict[Path
         except NoSuchPlace as error:
             failed.append((key, f"names no key: {error}"))
             continue
-        put[path] = ("sweep", key)
+        put[path] = (cell.section, key)
     assert isinstance(tables, dict)
     return tables, put, failed
 

@@ -28,6 +28,8 @@ from weft.sweep import Axis, Sweep, columns_of, is_same
 NOT_AXES = ("repeats", "zip", "exclude")
 RANGE_KEYS = ("from", "to", "steps", "scale")
 SCALES = ("linear", "log")
+NO_PLACE = ("sweep", "report", "objective", "space", "search")
+"""Sections that say what is done with an experiment; no key of theirs can be varied."""
 MOST_STEPS = 100_000
 DIGITS = 4
 """Significant digits of the values between the ends of a logarithmic range: 3.162 Gbps."""
@@ -57,7 +59,7 @@ def _line(document: Document, key: str) -> int:
 def _axis(document: Document, key: str, values: Any, faults: list[Fault]) -> Axis | None:
     where: Path = ("sweep", key)
     path = dotted.read(key)
-    if path is None or (path[0] not in SECTIONS and path != ("seed",)) or path[0] in ("sweep", "report"):
+    if path is None or (path[0] not in SECTIONS and path != ("seed",)) or path[0] in NO_PLACE:
         words = difflib.get_close_matches(key, NOT_AXES, 1)
         way_out = f'did you mean "{words[0]}"?' if words else 'an axis is a dotted key, like "load_balance.kind"'
         faults.append(document.fault(where, f"names no key; {way_out}", value=key))
@@ -124,8 +126,8 @@ def spread(first: Any, last: Any, steps: int, scale: str) -> list[Any]:
     >>> spread("1 Gbps", "100 Gbps", 3, "log"), spread(1, 9, 3, "linear")
     (['1 Gbps', '10 Gbps', '100 Gbps'], [1, 5, 9])
     """
-    low, write_low = _quantity(first)
-    high, write_high = _quantity(last)
+    low, write_low = quantity_of(first)
+    high, write_high = quantity_of(last)
     if write_low.noun != write_high.noun:
         raise ValueError(f"goes from {write_low.noun} to {write_high.noun}; both ends are of one kind")
     if low == high:
@@ -154,13 +156,19 @@ def _between(low: Fraction, high: Fraction, step: int, steps: int, scale: str) -
     return Fraction(f"{float(low) * float(ratio) ** (step / (steps - 1)):.{DIGITS}g}")
 
 
-class _Writer:
-    """How the values of a range are written: as the ends are."""
+class Writer:
+    """How the values of a range are written: as the ends are. `noun` says of what kind they are."""
 
     def __init__(self, noun: str, is_whole: bool, family: units.Family | None = None, suffix: str = "") -> None:
         self.noun, self.is_whole, self._family, self._suffix = noun, is_whole, family, suffix
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether values are plain numbers or numbers of packets, which a person counts one by one."""
+        return self._family is None
+
     def write(self, value: Fraction) -> Any:
+        """A value in its base unit as a person writes it."""
         if self._family is not None:
             return self._family.format(int(value))
         if self._suffix:
@@ -168,15 +176,16 @@ class _Writer:
         return int(value) if self.is_whole else float(f"{float(value):.12g}")
 
 
-def _quantity(value: Any) -> tuple[Fraction, _Writer]:
+def quantity_of(value: Any) -> tuple[Fraction, Writer]:
+    """A number or a quantity in its base unit, and how such values are written. Raises ValueError with a sentence."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return Fraction(value), _Writer("a number", True)
+        return Fraction(value), Writer("a number", True)
     if isinstance(value, float) and math.isfinite(value):
-        return Fraction(value), _Writer("a number", False)
+        return Fraction(value), Writer("a number", False)
     if isinstance(value, str):
         for family in units.FAMILIES.values():
             try:
-                return Fraction(family.parse(value)), _Writer(f"a {family.noun}", True, family)
+                return Fraction(family.parse(value)), Writer(f"a {family.noun}", True, family)
             except units.UnitError:
                 continue
         try:
@@ -184,7 +193,7 @@ def _quantity(value: Any) -> tuple[Fraction, _Writer]:
         except units.UnitError:
             pass
         else:
-            return Fraction(capacity["packets"]), _Writer("packets", True, suffix="packets")
+            return Fraction(capacity["packets"]), Writer("packets", True, suffix="packets")
     raise ValueError(f"{said(value)} is no number and no quantity; a range is {_range_like()}")
 
 

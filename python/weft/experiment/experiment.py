@@ -16,10 +16,12 @@ from weft.experiment.advice import Asked, advice
 from weft.experiment.axes import read_sweep
 from weft.experiment.check import Spec, check
 from weft.experiment.document import Document, read_file, read_mapping, read_text
+from weft.experiment.objective import read_objective
 from weft.experiment.path import Path
 from weft.experiment.readable import readable, toml
 from weft.experiment.repeats import read_repeats
 from weft.experiment.semantics import RULES
+from weft.experiment.space import Search, read_search
 from weft.sweep import Cell, Run, Sweep, Until, run_name, seed_of, tables_of
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 256
 """Resolved cells that an experiment keeps."""
 
-NOT_SIMULATED = ("name", "report")
+NOT_SIMULATED = ("name", "report", "objective", "space", "search")
 """Keys that change what is shown, not what is simulated."""
 
 
@@ -40,6 +42,7 @@ class Experiment:
     name: str
     seed: int
     sweep: Sweep
+    search: Search = field(default_factory=Search, repr=False)
     _kept: dict[int, Spec] = field(default_factory=dict, repr=False, compare=False)
 
     def cells(self) -> Iterator[Cell]:
@@ -79,6 +82,10 @@ class Experiment:
         """A cell in readable units; what `manifest.json` keeps and `weft.load` takes."""
         return readable(self._resolved(cell) | {"seed": self.seed if seed is None else seed})
 
+    def faults(self, cell: Cell) -> list[Fault]:
+        """What is wrong with a cell that is none of the sweep, like a trial of a search."""
+        return list(_faults_of_cell(self.document, cell))
+
     def advice(self, cell: Cell) -> list[str]:
         """What a cell asks for without effect: warnings of its runs."""
         written = tables_of(self.document, cell)[0]
@@ -90,6 +97,10 @@ class Experiment:
 
         Sections that an axis changes stay as written: their defaults depend on the cell.
         """
+        return {**self._resolved_runs, **self.search.written}
+
+    @property
+    def _resolved_runs(self) -> dict[str, Any]:
         first = next(iter(self.cells()))
         whole = self.resolved_cell(first)
         if not self.sweep.axes and not isinstance(self.sweep.repeats, Until):
@@ -154,11 +165,29 @@ def from_document(document: Document) -> Experiment:
     """The experiment that a document describes. Raises ExperimentError with every fault that there is."""
     faults = list(document.faults)
     sweep = replace(read_sweep(document, faults), repeats=read_repeats(document, faults))
-    found = [*_faults_of_cells(document, sweep), *_faults_of_report(document, sweep)]
-    if faults or found:
-        raise ExperimentError(sorted([*faults, *found], key=lambda fault: (fault.place == "--set", fault.line or 0)))
+    faults += [*_faults_of_cells(document, sweep), *_faults_of_report(document, sweep)]
     resolved, _, _ = _resolve(document, next(iter(sweep.cells())))
-    return Experiment(document, resolved["name"], resolved["seed"], sweep)
+    search = _read_search(document, sweep, [workload.get("name", "") for workload in resolved["workload"]], faults)
+    if faults:
+        raise ExperimentError(sorted(faults, key=lambda fault: (fault.place == "--set", fault.line or 0)))
+    return Experiment(document, resolved["name"], resolved["seed"], sweep, search)
+
+
+def _read_search(document: Document, sweep: Sweep, workloads: Iterable[str], faults: list[Fault]) -> Search:
+    objective = read_objective(document, list(workloads), faults)
+    if "space" in document.value and sweep.axes:
+        message = (
+            f"stands beside axes in [sweep] ({sweep.axes[0].key}); a file is swept or searched: move them into [space]"
+        )
+        faults.append(document.fault(("space",), message))
+        return Search()
+    return read_search(
+        document,
+        objective,
+        lambda cell: list(_faults_of_cell(document, cell)),
+        lambda cell: _resolve(document, cell)[0],
+        faults,
+    )
 
 
 def identity(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -206,7 +235,7 @@ def _faults_of_cell(document: Document, cell: Cell) -> Iterator[Fault]:
     yield from known
     at_fault = {fault.key for fault in known}
     for key, message in tables_of(document, cell)[2]:
-        yield document.fault(("sweep", key), message)
+        yield document.fault((cell.section, key), message)
     _, put, _ = tables_of(document, cell)
     for rule in RULES:
         for path, message in rule(spec):

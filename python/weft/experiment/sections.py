@@ -42,9 +42,15 @@ SECTIONS: Mapping[str, Section] = {
         Section("workload", "workload", is_list=True, required=True),
         Section("measure", None),
         Section("sweep", None),
+        Section("objective", None),
+        Section("space", None),
+        Section("search", None),
         Section("report", None, is_list=True),
     )
 }
+
+READ_ELSEWHERE = ("sweep", "objective", "space", "search")
+"""Sections of no single run: experiment/axes.py, objective.py and space.py read them."""
 
 SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
 """A plain value in place of a room's table: `size = "25 MiB"` is `{ kind = "fixed", bytes = "25 MiB" }`."""
@@ -52,6 +58,31 @@ SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
 SAMPLED = ("goodput", "cwnd", "srtt", "queue", "utilization")
 
 FLOWS_DONE = "flows done"
+
+SAMPLERS = ("tpe", "cma_es", "grid", "random", "nsga2")
+"""How a search chooses its next trial."""
+
+YARDSTICKS = ("alone", "bottleneck")
+"""What a bound in per cent may be a share of."""
+
+
+def _measured(what: str) -> list[dict[str, Any]]:
+    """The keys that name a number of a run."""
+    return [
+        parameter("metric", "text", f"{what}: a metric, or a summary of one (fct.p99).", required=True),
+        parameter(
+            "workload",
+            {"type": "list", "of": {"type": "text"}},
+            "Names of workloads whose flows alone count; one name needs no list. Left out, all flows.",
+        ),
+    ]
+
+
+_DIRECTION = parameter(
+    "direction",
+    {"type": "choice", "choices": ["maximize", "minimize", "worst"]},
+    "Left out, that of the metric: goodput is maximized, fct minimized. `worst` looks for the worst case on purpose.",
+)
 
 
 def _figures(key: str) -> str:
@@ -148,6 +179,102 @@ KINDS: list[dict[str, Any]] = [
         "doc": "Swept keys and the values at which a cell is left out.",
         "source": "",
         "parameters": [],
+    },
+    {
+        "room": SECTION,
+        "name": "objective",
+        "doc": "What `weft search` looks for: the point of `[space]` with the best number that keeps the constraints.",
+        "source": "",
+        "parameters": [
+            *_measured("What is to be as good as possible"),
+            _DIRECTION,
+            parameter(
+                "constraints",
+                {"type": "list", "of": {"type": "table", "record": "constraint"}},
+                "What a point must keep to be feasible.",
+            ),
+            parameter(
+                "also",
+                {"type": "table", "record": "objective"},
+                "A second objective: the search then gives the points at which neither can be had without the other.",
+            ),
+        ],
+    },
+    {
+        "room": RECORD,
+        "name": "objective",
+        "doc": "A second objective beside the first.",
+        "source": "",
+        "parameters": [*_measured("What is to be as good as possible"), _DIRECTION],
+    },
+    {
+        "room": RECORD,
+        "name": "constraint",
+        "doc": "A bound on a number of a run, kept by the mean over the repeats.",
+        "source": "",
+        "parameters": [
+            *_measured("What is bounded"),
+            parameter(
+                "at_least", "text", 'Lower bound in the unit of the metric: "9 Gbps", "10 us", 0.9; or "95 %" `of`.'
+            ),
+            parameter("at_most", "text", "Upper bound, written like `at_least`."),
+            parameter(
+                "of",
+                {"type": "choice", "choices": list(YARDSTICKS)},
+                "What 100 % are. `alone`: the same number in the experiment as written without the other workloads, "
+                "repeat by repeat; `bottleneck`: the rate of the slowest link on the way of each flow.",
+            ),
+        ],
+    },
+    {
+        "room": SECTION,
+        "name": "space",
+        "doc": "Where `weft search` looks: dotted keys, each with what it may be.\n"
+        '- a list: `"queue.kind" = ["drop_tail", "red"]`, of which one is as near to another as any\n'
+        '- a range: `"queue.capacity" = { from = "10 packets", to = "500 packets", scale = "log" }`, '
+        "with `steps` or `step` only some of its values",
+        "source": "",
+        "parameters": [],
+    },
+    {
+        "room": SECTION,
+        "name": "search",
+        "doc": "How `weft search` looks.",
+        "source": "Akiba et al., Optuna, KDD 2019",
+        "parameters": [
+            parameter(
+                "sampler",
+                {"type": "choice", "choices": list(SAMPLERS)},
+                "tpe: Bergstra et al., NIPS 2011; cma_es: Hansen, 2016, for ranges without constraints; "
+                "nsga2: Deb et al., 2002, for two objectives; grid: every point once; random.",
+                default="tpe",
+            ),
+            parameter(
+                "trials", "integer", "Points that are tried; a later search may ask for more.", default=60, min=1
+            ),
+            parameter(
+                "batch",
+                "integer",
+                "Trials that are chosen before any of them is done: what can run at once. Results depend on it, and "
+                "not on the number of jobs.",
+                default=4,
+                min=1,
+                max=1000,
+            ),
+            parameter(
+                "prune",
+                "flag",
+                "Stop a trial when its repeats so far say that it cannot reach the best one.",
+                default=True,
+            ),
+            parameter(
+                "neighbours",
+                "integer",
+                "Most points around the best one that are looked at in the end, each with one key changed.",
+                default=20,
+                max=1000,
+            ),
+        ],
     },
     {
         "room": SECTION,
