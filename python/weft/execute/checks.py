@@ -16,8 +16,8 @@ def refuse_what_cannot_run(
 ) -> dict[int, int]:
     """Builds every cell once and compares memory, so that every fault shows before anything runs.
 
-    Returns the predicted bytes of the cells by their index. `told` hears how many cells are checked; `is_here`: the runs
-    share the memory of this machine. Raises ExperimentError with the faults of all cells.
+    Returns the predicted bytes of the cells by their index. `told` hears how many cells are checked; `is_here`: the
+    runs share the memory of this machine. Raises ExperimentError with the faults of all cells.
     """
     from weft import _core
 

@@ -1,7 +1,7 @@
 """The driver: does what the plan of an experiment still lacks in a folder, with any executor.
 
-A finished run is kept whatever happens later; a run that is there already is not done again. One that fails does not end
-the sweep: it is tried again if its cause may pass, and recorded if it does not.
+A finished run is kept whatever happens later; a run that is there already is not done again. One that fails does not
+end the sweep: it is tried again if its cause may pass, and recorded if it does not.
 """
 
 import errno
@@ -63,9 +63,9 @@ def execute(
 ) -> Outcome:
     """Execute what the plan still lacks in `directory`, and write `plan.parquet`.
 
-    `jobs` is the most runs at once: left out, one for every core. `on` is "local", "ray" or the address of a Ray cluster.
-    `stop` is asked several times a second and gives the exit status with which to stop. Raises ExperimentError and
-    OutputError with nothing written, Interrupted, and OutputError if the disk is full.
+    `jobs` is the most runs at once: left out, one for every core. `on` is "local", "ray" or the address of a Ray
+    cluster. `stop` is asked several times a second and gives the exit status with which to stop. Raises ExperimentError
+    and OutputError with nothing written, Interrupted, and OutputError if the disk is full.
     """
     is_real_time = any(BACKENDS[kind].REAL_TIME for kind in _backends(experiment))
     jobs = _jobs(jobs, on, is_real_time)

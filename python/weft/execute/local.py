@@ -1,8 +1,8 @@
-"""This machine: one run after another in this process, or a pool of processes.
+"""Runs on this machine: one after another in this process, or a pool of processes.
 
-Workers are fresh interpreters (`python -m weft.execute.worker`) that read jobs from a pipe and write what becomes of them
-into another. They need nothing of the caller's main module, so a pool also works from a notebook or an unguarded script,
-and one that dies names the run that it died of.
+Workers are fresh interpreters (`python -m weft.execute.worker`) that read jobs from a pipe and write what becomes of
+them into another. They need nothing of the caller's main module, so a pool also works from a notebook or an unguarded
+script, and one that dies names the run that it died of.
 """
 
 import os
@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from weft.backend.packet import Progress
@@ -165,11 +166,9 @@ class _Worker:
     def submit(self, job: Job) -> None:
         """Sends a job; that the worker is dead shows when its output is read."""
         self.queue.append(job)
-        try:
+        with suppress(BrokenPipeError):
             self._input.write(job.text().encode() + b"\n")
             self._input.flush()
-        except BrokenPipeError:
-            pass
 
     def lines(self) -> list[str]:
         """What it has said since."""
@@ -197,10 +196,8 @@ class _Worker:
             self._process.kill()
         status = self._process.wait()
         self.output.close()
-        try:
+        with suppress(BrokenPipeError):
             self._input.close()
-        except BrokenPipeError:
-            pass
         return status
 
 

@@ -1,9 +1,9 @@
 """The plan: which runs there are, in the order in which they are done, one at a time.
 
-Where each repeat of a cell is a fixed number, the plan is every cell of repeat 0, then every cell of repeat 1, and so on:
-an interrupted sweep then has whole comparisons. On a real network (emulated or measured) each such block is in random
-order, so that heat and drift of the machine do not look like an effect (a randomized block design: Montgomery, Design
-and Analysis of Experiments, chapter 4).
+Where each repeat of a cell is a fixed number, the plan is every cell of repeat 0, then every cell of repeat 1, and so
+on: an interrupted sweep then has whole comparisons. On a real network (emulated or measured) each such block is in
+random order, so that heat and drift of the machine do not look like an effect (a randomized block design: Montgomery,
+Design and Analysis of Experiments, chapter 4).
 """
 
 import hashlib
@@ -87,8 +87,8 @@ class FixedRepeats:
 class UntilNarrow:
     """Repeats of each cell until the t interval of a metric is narrow enough.
 
-    After `least` repeats the interval is looked at; while it is too wide, the cell gets as many repeats as would make it
-    narrow if its deviation stays as it is (n times the square of width over asked width), but at most half as many
+    After `least` repeats the interval is looked at; while it is too wide, the cell gets as many repeats as would make
+    it narrow if its deviation stays as it is (n times the square of width over asked width), but at most half as many
     again, so that a first guess from few repeats does not run away. The looks depend on the results in the order of the
     repeats alone: the same experiment plans the same runs with any number of jobs, and resumed. Looking several times
     makes the interval slightly too narrow; with five repeats at least and growing steps its coverage stays within a few

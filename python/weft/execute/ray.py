@@ -1,15 +1,17 @@
 """A Ray cluster: the same plan, the same files (https://docs.ray.io; extra `weft[ray]`).
 
-A run travels as plain data, with the content of the files that it names, and comes back as the files of its folder, which
-the driver writes: nodes need weft, but no common disk. Ray places runs by one core and their predicted memory each. What
-dies with a worker or a node is tried again by the driver, like any failure that may pass.
+A run travels as plain data, with the content of the files that it names, and comes back as the files of its folder,
+which the driver writes: nodes need weft, but no common disk. Ray places runs by one core and their predicted memory
+each. What dies with a worker or a node is tried again by the driver, like any failure that may pass.
 """
 
 import io
+import logging
 import os
 import socket
 import tarfile
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -24,10 +26,16 @@ from weft.execute.job import Ended, Failure, Job, do, failure_of
 CONNECT_SECONDS = 5.0
 """An address that takes longer to accept a connection does not answer."""
 
+MOST_SAID = 300
+"""Characters of what Ray says."""
+
 AHEAD = 2
 """Runs that are handed to the cluster for every core, so that no core waits for the driver."""
 
-START = "a cluster is started with `ray start --head`, and joined with `ray start --address HOST:6379`"
+START = (
+    "a cluster is started with `ray start --head`, and joined with `ray start --address HOST:6379`; RAY_AUTH_MODE, and "
+    "the token if it is used, are the same everywhere"
+)
 
 OpenExecutor = Callable[[Folder, Advance, Stop, int], "OnRay"]
 
@@ -55,14 +63,16 @@ def connected(on: str, jobs: int | None, memory: Mapping[int, int]) -> Iterator[
 
 
 def _connect(ray: Any, on: str, jobs: int | None) -> None:
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    for name in ("ray", "ray.util.client"):
+        logging.getLogger(name).setLevel(logging.ERROR)
     if on == "ray":
+        if "RAY_ADDRESS" in os.environ:
+            _connect(ray, os.environ["RAY_ADDRESS"], jobs)
+            return
         try:
-            # RAY_ADDRESS, or the cluster of this machine.
-            ray.init(address=os.environ.get("RAY_ADDRESS", "auto"), **quiet)
+            ray.init(address="auto", **quiet)
         except ConnectionError:
-            if "RAY_ADDRESS" in os.environ:
-                raise WeftError(f"no Ray cluster answers at RAY_ADDRESS={os.environ['RAY_ADDRESS']}; {START}") from None
             ray.init(num_cpus=jobs, include_dashboard=False, **quiet)
         return
     scheme, separator, place = on.rpartition("://")
@@ -75,9 +85,15 @@ def _connect(ray: Any, on: str, jobs: int | None) -> None:
         reason = error.strerror or str(error)
         raise WeftError(f"--on {on}: nothing answers there ({reason}); {START}") from None
     try:
-        ray.init(address=on, **({} if separator else quiet))
+        try:
+            ray.init(address=on, **({} if separator else quiet))
+        except ConnectionAbortedError:
+            # A head that has just started may refuse its first client.
+            time.sleep(1.0)
+            ray.init(address=on, **({} if separator else quiet))
     except (ConnectionError, RuntimeError, TimeoutError) as error:
-        raise WeftError(f"--on {on}: no Ray cluster answers there ({str(error).splitlines()[0]}); {START}") from None
+        reason = " ".join(str(error).split())
+        raise WeftError(f"--on {on}: no Ray cluster answers there ({reason[:MOST_SAID]}); {START}") from None
 
 
 def _refuse_too_large(ray: Any, memory_bytes: int) -> None:

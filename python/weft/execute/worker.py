@@ -1,7 +1,7 @@
 """A worker of the local pool: `python -m weft.execute.worker OUT` reads jobs, a line each, and does one after another.
 
-It answers with lines: `progress NAME NUMBERS` several times a second, and `ended JSON`. It ends when its input ends, and
-dies with the process that started it: a sweep that was killed leaves nobody behind who still writes.
+It answers with lines: `progress NAME NUMBERS` several times a second, and `ended JSON`. It ends when its input ends,
+and dies with the process that started it: a sweep that was killed leaves nobody behind who still writes.
 """
 
 import os
