@@ -25,6 +25,7 @@ def write_folder(
     fingerprint: Callable[[str, int], str | None] = lambda cell, seed: None,
     warnings: tuple[str, ...] = (),
     starts: int = 0,
+    version: str = "0.1.0",
 ) -> Path:
     """A folder of cells with the mean FCT (ms) of each repeat; every flow of a run has that FCT.
 
@@ -67,7 +68,7 @@ def write_folder(
             manifest = {
                 "run": run, "cell": place, "repeat": repeat, "seed": seed, "swept": swept, "experiment": resolved,
                 "finished": not unfinished, "unfinished": unfinished, "warnings": list(warnings),
-                "fingerprint": fingerprint(cell, seed), "version": "0.1.0", "backend": "packet",
+                "fingerprint": fingerprint(cell, seed), "version": version, "backend": "packet",
             }  # fmt: skip
             (folder / "manifest.json").write_text(json.dumps(manifest))
     pl.DataFrame(rows).write_parquet(directory / "plan.parquet")

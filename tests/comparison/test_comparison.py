@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import weft
@@ -192,6 +193,30 @@ def test_no_metric_in_common_is_an_error_with_reasons(folder: Folder) -> None:
         weft.compare(folder("a", {"x": TEN}), folder("b", {"x": TEN}), metrics=["loss"])
 
 
+def test_another_version_of_weft_is_a_difference(folder: Folder) -> None:
+    comparison = weft.compare(folder("a", {"x": TEN}), folder("b", {"x": TEN}, version="0.2.0"))
+    assert comparison.against[0].differing == {"weft": ("0.1.0 (unknown)", "0.2.0 (unknown)")}
+
+
+def test_flows_match_whatever_types_a_backend_writes(folder: Folder) -> None:
+    a, b = folder("a", {"x": TEN}), folder("b", {"x": TEN})
+    for file in b.glob("runs/*/flows.parquet"):
+        frame = pl.read_parquet(file)
+        frame.with_columns(
+            pl.col("flow").cast(pl.Int32), pl.col("src").cast(pl.Categorical), pl.col("fct_ns").cast(pl.Float64)
+        ).drop("start_ns").write_parquet(file)
+    flows = weft.compare(a, b).against[0].cells[0].flows
+    assert flows is not None and (flows.matched, flows.other_start) == (40, 0)
+
+
+def test_flows_that_cannot_be_told_apart_are_not_compared(folder: Folder) -> None:
+    a, b = folder("a", {"x": TEN}), folder("b", {"x": TEN})
+    for file in b.glob("runs/*/flows.parquet"):
+        pl.read_parquet(file).with_columns(flow=pl.lit(0), src=pl.lit("h"), dst=pl.lit("h")).write_parquet(file)
+    (cell,) = weft.compare(a, b).against[0].cells
+    assert cell.flows is None and "cannot be told apart" in cell.no_flows
+
+
 def test_warnings_of_both_are_kept(folder: Folder) -> None:
     comparison = weft.compare(folder("a", {"x": TEN}, warnings=("look here",)), folder("b", {"x": TEN}))
     assert [text.endswith("a: look here") for text in comparison.warnings] == [True]
@@ -222,8 +247,6 @@ def test_cells_that_contradict_each_other_are_counted_apart(folder: Folder) -> N
 
 def test_nothing_lost_in_any_run_is_equivalent_though_no_share_of_it_exists(folder: Folder) -> None:
     a, b = folder("a", {"x": TEN}), folder("b", {"x": TEN})
-    import polars as pl
-
     for directory in (a, b):
         for run in (directory / "runs").iterdir():
             pl.DataFrame({"dropped_packets": [0], "enqueued_packets": [9]}).write_parquet(run / "queues.parquet")

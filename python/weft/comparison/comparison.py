@@ -381,7 +381,18 @@ def _differing(pairs: Iterable[tuple[Cell, Cell]]) -> dict[str, tuple[Any, Any]]
             path = dotted.read(key)
             both = tuple(None if path is None else dotted.get(cell.experiment, path) for cell in (ours, theirs))
             found.setdefault(key, (both[0], both[1]))
+        before, after = (_version(cell) for cell in (ours, theirs))
+        if before != after:
+            found.setdefault("weft", (before, after))
     return found
+
+
+def _version(cell: Cell) -> str:
+    """Which weft wrote the runs of a cell; another one may simulate something else."""
+    said = dict.fromkeys(
+        f"{repeat.manifest.get('version')} ({repeat.manifest.get('commit', 'unknown')})" for repeat in cell.done
+    )
+    return ", ".join(said)
 
 
 def _biases(side: Side) -> list[str]:

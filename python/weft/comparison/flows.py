@@ -28,6 +28,8 @@ FEWEST_CLUSTERS = 5
 """With fewer runs a bootstrap interval is much too narrow, so none is given."""
 
 RESAMPLES = 2000
+AT_ONCE = 250
+"""Resamples in memory at a time."""
 GRID = 4000
 """Quantiles at which the ratios of a run are counted: a median is exact to a four-thousandth of the flows."""
 
@@ -119,8 +121,17 @@ def _flows(tables: "Tables") -> "pl.DataFrame":
     if missing := [name for name in IDENTITY if name not in frame.columns]:
         raise ResultsError(f"flows.{missing[0]}: no such column, so flows cannot be told apart")
     # A backend that cannot know a column may also leave it out.
-    added = [pl.lit(None, pl.Int64).alias(name) for name in ("start_ns", *COLUMNS) if name not in frame.columns]
-    return frame.with_columns(added).select(*IDENTITY, "start_ns", *COLUMNS)
+    numbers = ("start_ns", *COLUMNS)
+    added = frame.with_columns(pl.lit(None).alias(name) for name in numbers if name not in frame.columns)
+    # Of one type, whatever a backend writes.
+    flows = added.select(
+        pl.col("flow").cast(pl.Int64),
+        *(pl.col(name).cast(pl.String) for name in IDENTITY if name != "flow"),
+        *(pl.col(name).cast(pl.Float64) for name in numbers),
+    )
+    if flows.select(IDENTITY).is_duplicated().any():
+        raise ResultsError(f"flows: several have the same {', '.join(IDENTITY)}, so they cannot be told apart")
+    return flows
 
 
 def _why_absent(frame: "pl.DataFrame", column: str) -> str:
@@ -138,8 +149,8 @@ def _ratios(column: str, per_run: "list[np.ndarray]", better: Literal["higher", 
     pooled = np.sort(np.concatenate(per_run))
     p10, median, p90 = (float(value) for value in np.quantile(pooled, (0.1, 0.5, 0.9)))
     # Counts per run at the quantiles of all: a resample is then a weighted sum of rows, however many flows there are.
-    places = np.minimum(np.arange(GRID) * len(pooled) // GRID, len(pooled) - 1)
-    grid = pooled if len(pooled) <= GRID else np.unique(pooled[places])
+    places = np.linspace(0, len(pooled) - 1, min(GRID, len(pooled))).round().astype(int)
+    grid = np.unique(pooled[places])
     below = np.stack([np.searchsorted(values, grid, side="right") for values in per_run])
     sizes = np.array([len(values) for values in per_run])
     is_better: Callable[[np.ndarray], np.ndarray] = (lambda v: v < 1.0) if better == "lower" else (lambda v: v > 1.0)
@@ -147,15 +158,15 @@ def _ratios(column: str, per_run: "list[np.ndarray]", better: Literal["higher", 
     bounds: list[tuple[float | None, float | None]] = [(None, None), (None, None)]
     if len(per_run) >= FEWEST_CLUSTERS:
         generator = np.random.default_rng(0)  # the same results give the same interval
-        medians, shares = [], []
-        for _ in range(RESAMPLES):
-            weights = generator.multinomial(len(per_run), np.full(len(per_run), 1.0 / len(per_run)))
-            total = int(weights @ sizes)
-            if total == 0:
-                continue
-            reached = weights @ below
-            medians.append(_median(grid, reached, total))
-            shares.append(float(weights @ faster) / total)
+        medians: list[float] = []
+        shares: list[float] = []
+        for _ in range(RESAMPLES // AT_ONCE):
+            weights = generator.multinomial(len(per_run), np.full(len(per_run), 1.0 / len(per_run)), size=AT_ONCE)
+            # A resample of runs without a single flow says nothing.
+            weights = weights[weights @ sizes > 0]
+            totals = weights @ sizes
+            medians.extend(_medians(grid, weights @ below, totals))
+            shares.extend((weights @ faster) / totals)
         tails = ((1.0 - confidence) / 2.0, (1.0 + confidence) / 2.0)
         bounds = [(float(low), float(high)) for low, high in (np.quantile(v, tails) for v in (medians, shares))]
     return Ratios(
@@ -171,9 +182,13 @@ def _ratios(column: str, per_run: "list[np.ndarray]", better: Literal["higher", 
     )
 
 
-def _median(grid: "np.ndarray", reached: "np.ndarray", total: int) -> float:
-    """The middle value of a resample of which `reached` are at most `grid`; of an even number, between the two."""
-    last = len(grid) - 1
-    lower = min(int(reached.searchsorted((total + 1) // 2)), last)
-    upper = min(int(reached.searchsorted(total // 2 + 1)), last)
-    return float(grid[lower] + grid[upper]) / 2.0
+def _medians(grid: "np.ndarray", reached: "np.ndarray", totals: "np.ndarray") -> "np.ndarray":
+    """The middle value of each resample, a row of `reached`: how many of its `totals` flows are at most `grid`.
+
+    Of an even number it is halfway between the two in the middle.
+    """
+    # The first place at which the count is reached; the grid ends with the largest value, so there is one.
+    lower = (reached >= ((totals + 1) // 2)[:, None]).argmax(axis=1)
+    upper = (reached >= (totals // 2 + 1)[:, None]).argmax(axis=1)
+    middle: np.ndarray = (grid[lower] + grid[upper]) / 2.0
+    return middle

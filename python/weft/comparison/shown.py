@@ -170,7 +170,7 @@ def _empty_table(keys: Sequence[str]) -> "Table":
     for key in keys:
         section, dot, last = key.rpartition(".")
         title = Text(f"{section}{dot}\n{last}" if any("." in each for each in keys) else key)
-        table.add_column(title, overflow="fold", min_width=min(15, max(map(len, key.split(".")))))
+        table.add_column(title, overflow="fold")
     return table
 
 
@@ -223,7 +223,7 @@ def _print_flows(console: "Console", cells: Sequence[CellCompared]) -> None:
     axes = [axis for axis in cells[0].values if len(cells) > 1]
     table = _empty_table([*axes, "flow by flow"])
     for name in ("flows", "median ratio", "10 % to 90 %", "share better"):
-        table.add_column(f"\n{name}" if any("." in axis for axis in axes) else name, justify="right")
+        table.add_column(f"\n{name}" if any("." in axis for axis in axes) else name, justify="right", no_wrap=True)
     notes: dict[str, list[str]] = {}
     for cell in cells:
         for ratios in cell.flows.ratios if cell.flows else ():
