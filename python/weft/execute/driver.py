@@ -8,6 +8,7 @@ import errno
 import os
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -100,15 +101,21 @@ def _execute(
         plan = plan_of(experiment, folder.value, is_real_time)
         driver = _Driver(experiment, folder, plan, observer, stop, memory)
         try:
-            driver.go(open_executor)
+            try:
+                driver.go(open_executor)
+            except BaseException:
+                if driver.finished:
+                    # The table can be made again, so what is being said already matters more.
+                    with suppress(OSError):
+                        write_plan(experiment, directory, plan.rows())
+                raise
+            write_plan(experiment, directory, plan.rows())
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             raise driver.disk_is_full() from None
         finally:
             observer.close()
-            if driver.finished:
-                _write_plan_if_possible(experiment, folder, plan)
     return driver.outcome
 
 
@@ -282,11 +289,3 @@ def _jobs(jobs: int | None, on: str, is_real_time: bool) -> int | None:
 
 def _size(run: Path) -> int:
     return sum(file.stat().st_size for file in run.iterdir())
-
-
-def _write_plan_if_possible(experiment: Experiment, folder: Folder, plan: Plan) -> None:
-    """The table can be made again from the manifests, so a full disk does not hide what is being said already."""
-    try:
-        write_plan(experiment, folder.directory, plan.rows())
-    except OSError:
-        (folder.directory / ".plan.parquet.part").unlink(missing_ok=True)

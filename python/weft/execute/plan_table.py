@@ -4,6 +4,7 @@ Written when the runs have ended, also by an interruption, so that no data stack
 does not need it.
 """
 
+import io
 import itertools
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -33,10 +34,19 @@ def plan_frame(experiment: Experiment, runs: Iterable[Run] | None = None) -> "pl
 
 
 def write_plan(experiment: Experiment, directory: Path, runs: Iterable[Run] | None = None) -> None:
-    """Writes `plan.parquet` beside and renames it; `runs` are those of the experiment's plan if not given."""
+    """Writes `plan.parquet` beside and renames it; `runs` are those of the experiment's plan if not given.
+
+    Raises OSError.
+    """
+    table = io.BytesIO()
+    plan_frame(experiment, runs).write_parquet(table)
     beside = directory / ".plan.parquet.part"
-    plan_frame(experiment, runs).write_parquet(beside)
-    beside.replace(directory / "plan.parquet")
+    try:
+        beside.write_bytes(table.getbuffer())
+        beside.replace(directory / "plan.parquet")
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def column(name: str, values: list[Any], dtype: Any = None) -> "pl.Series":
