@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import weft
+from weft.comparison.shown import said_change
 from weft.errors import ResultsError
 
 Folder = Callable[..., Path]
@@ -289,6 +290,24 @@ def test_a_key_with_one_value_or_two_folders_cannot_be_compared_over(folder: Fol
         weft.compare(a, over="queue.kind")
     with pytest.raises(ResultsError, match="inside one folder; got 2 folders"):
         weft.compare(a, a, over="queue.kind")
+
+
+def test_keys_that_change_together_are_compared_together(folder: Folder) -> None:
+    cells = {"red": TEN, "codel": slower(TEN, 1.2)}
+    a = folder("a", cells, keys=lambda cell: {"queue.kind": cell, "queue.target": 5 if cell == "codel" else None})
+    with pytest.raises(ResultsError, match="keys that change together are compared together: --over queue"):
+        weft.compare(a, over="queue.kind")
+    comparison = weft.compare(a, over="queue", metrics=["fct"])
+    assert comparison.against[0].other == "codel 5" and verdicts(comparison) == ["worse"]
+
+
+def test_over_cells_with_an_uncertain_reference_there_are_shares_without_bounds(folder: Folder) -> None:
+    # One repeat in ten is a thousand times slower: the reference's mean is not clearly apart from zero.
+    wild = [1.0] * 9 + [1000.0]
+    a, b = folder("a", {"x": wild, "y": wild}), folder("b", {"x": TEN, "y": TEN})
+    (whole,) = weft.compare(a, b, metrics=["fct"]).against[0].overall
+    assert whole.is_scaled and whole.numbers.found.ratio_low is None
+    assert said_change(whole)[0].endswith(" %") and said_change(whole)[1] == ""
 
 
 def test_no_such_folder_says_so(tmp_path: Path) -> None:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Line:
-    """One metric of one pair of cells, or over all pairs (then values are shares of the reference's cells, or plain).
+    """One metric of one pair of cells, or over all pairs. `note` says what the numbers leave out.
 
-    `note` says what the numbers leave out.
+    Over all pairs `is_scaled` says that every cell was taken relative to the reference's mean in it, so that each
+    counts the same; then the numbers have no unit.
     """
 
     measure: Measure
@@ -33,6 +34,7 @@ class Line:
     p_adjusted: float | None
     verdict: str
     note: str = ""
+    is_scaled: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,6 @@ class Against:
     only_other: tuple[str, ...]
     skipped: Mapping[str, str]
     """Metrics that one side does not have in any cell, and why."""
-    is_scaled: Mapping[str, bool]
-    """Per metric: whether `overall` averages the cells relative to the reference's, so that each counts the same."""
 
     def counts(self, measure: Measure) -> "Counter[str]":
         """How many cells have which verdict."""
@@ -223,18 +223,14 @@ def _draft(
             + "; ".join(f"{name}: {reason}" for name, reason in skipped.items())
         )
     is_paired = all(cell.pairing.is_paired for cell in cells)
-    overall, is_scaled = [], {}
-    for measure in kept:
-        if len(cells) == 1:
-            overall.append(cells[0].lines[[line.measure for line in cells[0].lines].index(measure)])
-            is_scaled[measure.name] = False
-            continue
-        line, scaled = _over_cells(
-            measure, [found[measure] for found in samples if measure in found], margins, confidence, is_paired
-        )
-        is_scaled[measure.name] = scaled
-        if line:
-            overall.append(line)
+    overall: list[Line] = []
+    if len(cells) == 1:
+        overall += cells[0].lines
+    else:
+        for measure in kept:
+            some = [found[measure] for found in samples if measure in found]
+            line = _over_cells(measure, some, margins, confidence, is_paired)
+            overall += [line] if line else []
     return Against(
         other.label,
         _differing([(ours, theirs) for ours, theirs in matched.pairs]),
@@ -243,7 +239,6 @@ def _draft(
         tuple(said_cell(cell.values) for cell in matched.only_reference),
         tuple(said_cell(cell.values) for cell in matched.only_other),
         skipped,
-        is_scaled,
     )
 
 
@@ -302,7 +297,7 @@ def _line(measure: Measure, sample: _Sample, margins: Margins, confidence: float
 
 def _over_cells(
     measure: Measure, samples: Sequence[_Sample], margins: Margins, confidence: float, is_paired: bool
-) -> tuple[Line | None, bool]:
+) -> Line | None:
     """One line over all cells: repeats are averaged over the cells first, so that a repeat stays one observation.
 
     Cells share their seeds, so their values are no independent evidence; only repeats are. A relative margin takes
@@ -313,7 +308,7 @@ def _over_cells(
         for sides in ([s.reference for s in samples], [s.other for s in samples])
     ]
     if not all(common):
-        return None, False
+        return None
     means = [math.fsum(s.reference[seed] for seed in common[0]) / len(common[0]) for s in samples]
     is_scaled = margins.of(measure).is_relative and all(mean > 0.0 for mean in means)
     scales = means if is_scaled else [1.0] * len(samples)
@@ -327,7 +322,7 @@ def _over_cells(
     largest = max(len(s.reference) for s in samples)
     note = f"over the {len(common[0])} repeats that all cells have" if len(common[0]) < largest else ""
     whole = _Sample(averaged[0], averaged[1], all(s.is_identical for s in samples), note)
-    return _line(measure, whole, margins, confidence, is_paired), is_scaled
+    return replace(_line(measure, whole, margins, confidence, is_paired), is_scaled=is_scaled)
 
 
 def _adjusted(lines: Sequence[Line], adjust: str, confidence: float) -> dict[int, Line]:
@@ -476,7 +471,7 @@ def _against(each: Against) -> dict[str, Any]:
         "overall": [
             _row(line)
             | {
-                "averaged_relative_to_reference": each.is_scaled[line.measure.name],
+                "averaged_relative_to_reference": line.is_scaled,
                 "cells": {
                     name: each.counts(line.measure)[name] for name in VERDICTS if each.counts(line.measure)[name]
                 },

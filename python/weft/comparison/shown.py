@@ -65,8 +65,8 @@ def percent(share: float) -> str:
 def said_change(line: Line) -> tuple[str, str]:
     """The difference and its interval: relative if the reference allows it, else in the metric's unit."""
     found = line.numbers.found
-    # A reference that may be zero gives a ratio without bounds, while the difference has some.
-    if found.ratio is not None and (found.ratio_low is not None or found.low is None):
+    # A reference that may be zero gives a ratio without bounds, while the difference has some; but scaled, no unit.
+    if found.ratio is not None and (found.ratio_low is not None or found.low is None or line.is_scaled):
         return f"{percent(found.ratio - 1.0)} %", _bounds(found.ratio_low, found.ratio_high, lambda r: percent(r - 1.0))
     values = [abs(value) for value in (found.difference, found.low, found.high) if value is not None]
     shown = quantity(line.measure.metric.column, max(values))
@@ -221,7 +221,7 @@ def unit_of(measure: Measure, lines: Sequence[Line]) -> tuple[str, float]:
 
 def _print_flows(console: "Console", cells: Sequence[CellCompared]) -> None:
     axes = [axis for axis in cells[0].values if len(cells) > 1]
-    table = _empty_table([*axes, "flow by flow"])
+    table = _empty_table([*axes, "flow by flow" if len(axes) < 2 else "flow"])
     for name in ("flows", "median ratio", "10 % to 90 %", "share better"):
         table.add_column(f"\n{name}" if any("." in axis for axis in axes) else name, justify="right", no_wrap=True)
     notes: dict[str, list[str]] = {}

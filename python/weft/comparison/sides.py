@@ -80,6 +80,11 @@ class Side:
     label: str
     axes: tuple[str, ...]
     cells: tuple[Cell, ...]
+    way_out: str = (
+        "run one of them with values of the other, or compare the values of a key inside one folder: "
+        "weft compare DIR --over KEY"
+    )
+    """What to do if none of its cells matches."""
 
     @property
     def repeats(self) -> tuple[Repeat, ...]:
@@ -134,7 +139,9 @@ def of_levels(results: Results, over: str, reference: str | None) -> list[Side]:
         known = suggestion(reference, levels, "its values are")[0]
         raise ResultsError(f'--reference "{reference}": no value of {over}; {known}')
     names = list(levels) if reference is None else [reference, *(name for name in levels if name != reference)]
-    return [Side(name, axes, tuple(levels[name])) for name in names]
+    section = over.partition(".")[0]
+    way_out = f"keys that change together are compared together: --over {section}"
+    return [Side(name, axes, tuple(levels[name]), way_out) for name in names]
 
 
 def match(reference: Side, other: Side) -> Matched:
@@ -162,8 +169,7 @@ def match(reference: Side, other: Side) -> Matched:
     if not pairs:
         raise ResultsError(
             f"no cell of {other.label} matches one of {reference.label}: {reference.label} has "
-            f"{_axes_said(reference, axes)}; {other.label} has {_axes_said(other, axes)}; run one of them with values "
-            "of the other, or compare the values of a key inside one folder: weft compare DIR --over KEY"
+            f"{_axes_said(reference, axes)}; {other.label} has {_axes_said(other, axes)}; {other.way_out}"
         )
     return Matched(axes, tuple(pairs), tuple(only_reference), tuple(only_other))
 
@@ -190,17 +196,24 @@ def pair(reference: Cell, other: Cell, common: bool = False) -> Pairing:
     return Pairing(False, (), f"unpaired (Welch), since the repeats differ ({counts}); --common pairs those in both")
 
 
+def said_value(value: object) -> str:
+    """A value of a swept key as in the file.
+
+    >>> said_value(True), said_value(8.0), said_value("ecmp")
+    ('true', '8', 'ecmp')
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
 def said_cell(values: Mapping[str, Any], bare: bool = False) -> str:
     """The values of a cell for a person; `bare` leaves the keys away.
 
     >>> said_cell({"load_balance.kind": "ecmp", "topology.k": 8})
     'load_balance.kind = ecmp, topology.k = 8'
     """
-    said = {
-        name: str(value).lower() if isinstance(value, bool) else str(value)
-        for name, value in values.items()
-        if value is not None
-    }
+    said = {name: said_value(value) for name, value in values.items() if value is not None}
     if not bare:
         return ", ".join(f"{name} = {value}" for name, value in said.items())
     return " ".join(said.values()) or "none"
@@ -223,7 +236,8 @@ def _axes_said(side: Side, axes: Sequence[str]) -> str:
         return "no swept key"
     said = []
     for axis in axes:
-        values = list(dict.fromkeys(str(cell.value(axis)) for cell in side.cells))
+        found = (cell.value(axis) for cell in side.cells)
+        values = list(dict.fromkeys("none" if value is None else said_value(value) for value in found))
         more = ", ..." if len(values) > 6 else ""
         said.append(f"{axis} = {', '.join(values[:6])}{more}")
     return "; ".join(said)
