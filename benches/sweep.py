@@ -87,7 +87,7 @@ def main() -> None:
     overhead_ms = 1000 * (cpu - simulated) / runs
     print(f"{runs:,} tiny runs: {wall:.1f} s, {overhead_ms:.2f} ms of CPU a run beyond its simulation")
     wall, cpu, simulated, share = measure(1_000, "8 MB")
-    print(f"1,000 small runs ({simulated:.1f} ms each): {wall:.1f} s, {share:.0%} of the time of {cores()} workers in use")
+    print(f"1,000 small runs ({simulated:.1f} ms each): {wall:.1f} s, {share:.0%} of {cores()} workers in use")
 
 
 if __name__ == "__main__":
