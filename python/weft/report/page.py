@@ -26,8 +26,30 @@ POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-sr
 
 def page(folder: Folder, numbers: Numbers, figures: Sequence[Figure], not_drawn: Mapping[str, str]) -> str:
     """The whole HTML text."""
+    body = [
+        _alerts(folder, numbers),
+        f'<p class="lede">{escape(describe.paragraph(folder, numbers))}</p>',
+        _what_was_run(folder),
+        '<section id="results"><h2>Results</h2>',
+        _results(folder, numbers),
+        "</section>",
+        '<section id="figures"><h2>Figures</h2>',
+        *(drawn(place, figure) for place, figure in enumerate(figures, 1)),
+        _not_drawn(not_drawn),
+        "</section>",
+        _runs(folder),
+        _experiment(folder),
+    ]
+    tables = {"results": _with_commands(folder, tidy(folder, numbers)).write_csv()}
+    return shell(folder.name, "weft report", body, figures, tables)
+
+
+def shell(
+    name: str, kind: str, body: Sequence[str], figures: Sequence[Figure] = (), tables: Mapping[str, str] | None = None
+) -> str:
+    """A page around `body` (HTML), with what draws the `figures` and fills the downloads of `tables` (CSV)."""
     own = files("weft.report")
-    title = escape(folder.name)
+    title = escape(name)
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -37,22 +59,11 @@ def page(folder: Folder, numbers: Numbers, figures: Sequence[Figure], not_drawn:
         '<link rel="icon" href="data:,">',
         f"<title>{title} · weft</title>",
         f"<style>{own.joinpath('page.css').read_text(encoding='utf-8')}</style></head><body><main>",
-        f'<header><p class="kind">weft report</p><h1>{title}</h1></header>',
-        _alerts(folder, numbers),
-        f'<p class="lede">{escape(describe.paragraph(folder, numbers))}</p>',
-        _what_was_run(folder),
-        '<section id="results"><h2>Results</h2>',
-        _results(folder, numbers),
-        "</section>",
-        '<section id="figures"><h2>Figures</h2>',
-        *(_figure(place, figure) for place, figure in enumerate(figures, 1)),
-        _not_drawn(not_drawn),
-        "</section>",
-        _runs(folder),
-        _experiment(folder),
+        f'<header><p class="kind">{escape(kind)}</p><h1>{title}</h1></header>',
+        *body,
         "</main>",
-        _data(figures, {"results": _with_commands(folder, tidy(folder, numbers)).write_csv()}),
-        f"<script>{_inert(javascript())}</script>",
+        data_of(figures, tables or {}),
+        f"<script>{inert(javascript())}</script>",
         f"<script>{own.joinpath('page.js').read_text(encoding='utf-8')}</script>",
         "</body></html>\n",
     ]
@@ -66,7 +77,7 @@ def javascript() -> str:
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
-def _inert(script: str) -> str:
+def inert(script: str) -> str:
     """A script that cannot end its element early."""
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
@@ -76,7 +87,8 @@ def _with_commands(folder: Folder, cells: pl.DataFrame) -> pl.DataFrame:
     return cells.with_columns(pl.Series("command", [describe.command(folder, cell) for cell in folder.cells]))
 
 
-def _data(figures: Sequence[Figure], tables: Mapping[str, str]) -> str:
+def data_of(figures: Sequence[Figure], tables: Mapping[str, str]) -> str:
+    """The element that page.js reads: specifications, tables as CSV, and colours."""
     document = {
         "figures": {
             figure.name: {"spec": figure.spec, "tables": {name: figure.csv(name) for name in figure.tables}}
@@ -123,9 +135,9 @@ def _alerts(folder: Folder, numbers: Numbers) -> str:
         texts.append(f"{numbers.below_ideal} flows were faster than their ideal: do not trust slowdowns here.")
     html = ""
     if failures:
-        html += _alert("failed", "Failed or unfinished", failures)
+        html += alert("failed", "Failed or unfinished", failures)
     if texts:
-        html += _alert("warning", "Look before you trust the numbers", texts)
+        html += alert("warning", "Look before you trust the numbers", texts)
     return html
 
 
@@ -134,7 +146,8 @@ def _named(flows: Sequence[str]) -> str:
     return f"{'flow' if len(flows) == 1 else 'flows'} {', '.join(flows[:MOST_NAMED])}{more}"
 
 
-def _alert(kind: str, title: str, items: Sequence[str]) -> str:
+def alert(kind: str, title: str, items: Sequence[str]) -> str:
+    """A note on top: `failed` in red, `warning` in amber. Title and items are HTML."""
     listed = "".join(f"<li>{item}</li>" for item in items)
     return f'<aside class="{kind}" role="note"><h2>{title}</h2><ul>{listed}</ul></aside>'
 
@@ -203,7 +216,8 @@ def _results(folder: Folder, numbers: Numbers) -> str:
     )
 
 
-def _figure(place: int, figure: Figure) -> str:
+def drawn(place: int, figure: Figure) -> str:
+    """The element of a figure with its number, caption and downloads."""
     links = "".join(
         f'<a class="csv" data-figure="{escape(figure.name)}" data-table="{escape(table)}" '
         f'download="{escape(figure.name)}{"" if number == 0 else f"-{escape(table)}"}.csv">'
