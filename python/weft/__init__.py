@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from weft.interop import from_networkx
     from weft.results import Results
     from weft.scenario import Scenario
+    from weft.searching import search
 
     __version__: str
 
@@ -30,6 +31,7 @@ _PLACES = {
     "from_networkx": "weft.interop",
     "load": "weft.experiment.experiment",
     "run": "weft.execute",
+    "search": "weft.searching",
 }
 
 __all__ = [
@@ -49,6 +51,7 @@ __all__ = [
     "from_networkx",
     "load",
     "run",
+    "search",
 ]
 
 

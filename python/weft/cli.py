@@ -285,6 +285,59 @@ def compare(
         print(f"report: {report}")
 
 
+@app.command()
+def search(
+    file: File,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where results go; default out/NAME-search.")
+    ] = None,
+    set: Setting = None,
+    trials: Annotated[
+        int | None,
+        typer.Option("--trials", metavar="N", help="As --set search.trials=N; a search that is there goes on."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="Most runs at once; default one for every core.")
+    ] = None,
+    on: Annotated[
+        str, typer.Option("--on", metavar="WHERE", help="local, ray, or the address of a Ray cluster: ray://HOST:PORT.")
+    ] = "local",
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Find the values of [space] that are best for [objective].
+
+    A search that was interrupted, or is asked for more trials, goes on with the same command.
+    """
+    from rich.console import Console
+
+    from weft.progress import observer
+    from weft.searching import go
+    from weft.searching.shown import print_found
+
+    settings = [*(set or []), *([f"search.trials={trials}"] if trials is not None else [])]
+    (place,) = experiment_files(file)
+    experiment = _loaded(place, settings)
+    directory = out or Path("out") / f"{_folder(None, file, place, 1).name}-search"
+    with interruptible() as stop:
+        found = go(experiment, directory, observer(), stop, jobs, on)
+    page = None
+    if report:
+        from weft.searching.page import write_page
+
+        page = write_page(found)
+    if as_json:
+        print(json.dumps(found.document | {"report": str(page) if page else None}, indent=1))
+    else:
+        _print_warnings(list(found.warnings))
+        print_found(Console(), found)
+        print(f"results: {directory}")
+        if page:
+            print(f"report:  {page}")
+    if found.counts["failed"] or (found.best is None and not found.front):
+        raise typer.Exit(1)
+
+
 @app.command("report")
 def write_report(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")],

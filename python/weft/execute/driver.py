@@ -61,12 +61,14 @@ def execute(
     stop: Stop = lambda: None,
     jobs: int | None = None,
     on: str = "local",
+    planned: "MakePlan | None" = None,
 ) -> Outcome:
     """Execute what the plan still lacks in `directory`, and write `plan.parquet`.
 
     `jobs` is the most runs at once: left out, one for every core. `on` is "local", "ray" or the address of a Ray
-    cluster. `stop` is asked several times a second and gives the exit status with which to stop. Raises ExperimentError
-    and OutputError with nothing written, Interrupted, and OutputError if the disk is full.
+    cluster. `stop` is asked several times a second and gives the exit status with which to stop. `planned` makes
+    another plan than that of the sweep, like that of a search. Raises ExperimentError and OutputError with nothing
+    written, Interrupted, and OutputError if the disk is full.
     """
     is_real_time = any(BACKENDS[kind].REAL_TIME for kind in _backends(experiment))
     jobs = _jobs(jobs, on, is_real_time)
@@ -75,17 +77,20 @@ def execute(
         from weft.execute.ray import connected
 
         with connected(on, jobs, memory) as open_executor:
-            return _execute(experiment, directory, observer, stop, is_real_time, memory, open_executor)
+            return _execute(experiment, directory, observer, stop, is_real_time, memory, open_executor, planned)
 
     def open_local(folder: Folder, advance: Advance, stop: Stop, runs: int) -> Executor:
         most = min(jobs or cores(), runs)
         return Pool(folder, most, advance) if most > 1 else InProcess(folder, advance, stop)
 
-    return _execute(experiment, directory, observer, stop, is_real_time, memory, open_local)
+    return _execute(experiment, directory, observer, stop, is_real_time, memory, open_local, planned)
 
 
 OpenExecutor = Callable[[Folder, Advance, Stop, int], Executor]
 """From the folder, who hears of progress, who says when to stop, and the runs that are lacking."""
+
+MakePlan = Callable[[Folder, dict[int, int]], Plan]
+"""From the folder and the predicted bytes of the cells by their index, to which the plan may add."""
 
 
 def _execute(
@@ -96,9 +101,10 @@ def _execute(
     is_real_time: bool,
     memory: dict[int, int],
     open_executor: OpenExecutor,
+    planned: MakePlan | None,
 ) -> Outcome:
     with opened(directory, experiment, is_real_time) as folder:
-        plan = plan_of(experiment, folder.value, is_real_time)
+        plan = planned(folder, memory) if planned else plan_of(experiment, folder.value, is_real_time)
         driver = _Driver(experiment, folder, plan, observer, stop, memory)
         try:
             try:

@@ -91,6 +91,11 @@ class Folder:
         described = {"run": run.name, "cell": run.cell.index, "repeat": run.repeat, "seed": run.seed}
         write_json(self.failures / f"{run.name}.json", described | {"swept": run.cell.swept} | dict(failure))
 
+    def failure(self, run: Run) -> dict[str, Any]:
+        """What `note_failure` has kept of a run."""
+        failure: dict[str, Any] = json.loads((self.failures / f"{run.name}.json").read_text(encoding="utf-8"))
+        return failure
+
     def forget_failure(self, run: Run) -> None:
         """The run has results after all, or will be tried again."""
         with suppress(OSError):

@@ -24,8 +24,15 @@ def plan_frame(experiment: Experiment, runs: Iterable[Run] | None = None) -> "pl
     """Columns run, cell, repeat, seed, and one per swept key (null where a cell does not have the key)."""
     import polars as pl
 
-    axes = experiment.sweep.columns
-    schema = {name: dtype_of(values) for name, values in axes.items()}
+    schema = {name: dtype_of(values) for name, values in experiment.sweep.columns.items()}
+    if runs is not None and not schema:
+        # Without axes the columns are those that the runs bring: the trials of a search.
+        runs = list(runs)
+        brought: dict[str, list[Any]] = {}
+        for run in runs:
+            for name, value in run.cell.swept.items():
+                brought.setdefault(name, []).append(value)
+        schema = {name: dtype_of(values) for name, values in brought.items()}
     rows = iter(experiment.plan() if runs is None else runs)
     frames = [_frame([], schema)]
     while chunk := list(itertools.islice(rows, CHUNK)):

@@ -175,6 +175,23 @@ class Writer:
             return f"{int(value)} {self._suffix}"
         return int(value) if self.is_whole else float(f"{float(value):.12g}")
 
+    def write_short(self, value: Fraction) -> Any:
+        """As `write`, but quantities in the largest unit in which they are at least one: 83.47 us, not 83470 ns."""
+        for unit in self._family.written if self._family is not None else ():
+            assert self._family is not None
+            text = f"{float(value) / self._family.units[unit]:.6g}"
+            if float(text) >= 1 and Fraction(text) * self._family.units[unit] == value:
+                return f"{text} {unit}"
+        return self.write(value)
+
+    def scale(self, largest: Fraction) -> tuple[int, str]:
+        """Base units of the unit in which a person reads values up to `largest`, and its name."""
+        if self._family is None:
+            return 1, self._suffix
+        decimal = [unit for unit in self._family.written if "i" not in unit]
+        chosen = next((unit for unit in decimal if self._family.units[unit] <= largest), decimal[-1])
+        return self._family.units[chosen], chosen
+
 
 def quantity_of(value: Any) -> tuple[Fraction, Writer]:
     """A number or a quantity in its base unit, and how such values are written. Raises ValueError with a sentence."""

@@ -43,7 +43,7 @@ class Experiment:
     seed: int
     sweep: Sweep
     search: Search = field(default_factory=Search, repr=False)
-    _kept: dict[int, Spec] = field(default_factory=dict, repr=False, compare=False)
+    _kept: dict[int | str, Spec] = field(default_factory=dict, repr=False, compare=False)
 
     def cells(self) -> Iterator[Cell]:
         """All cells, one at a time."""
@@ -51,11 +51,13 @@ class Experiment:
 
     def _resolved(self, cell: Cell) -> Spec:
         """The spec with its figures; the cells asked for last are kept, because a run asks several times."""
-        if cell.index not in self._kept:
+        # The cells of a sweep have a place of their own; what a search asks for is known by its values alone.
+        key = cell.index if cell.section == "sweep" else repr(cell.chosen)
+        if key not in self._kept:
             if len(self._kept) >= MOST_KEPT:
                 self._kept.clear()
-            self._kept[cell.index] = _resolve(self.document, cell)[0]
-        return self._kept[cell.index]
+            self._kept[key] = _resolve(self.document, cell)[0]
+        return self._kept[key]
 
     def spec(self, cell: Cell, seed: int | None = None) -> Spec:
         """A cell in base units (ps, bit/s, bytes), all defaults written out: what a backend gets."""

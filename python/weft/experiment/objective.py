@@ -80,14 +80,18 @@ class Constraint:
     text: str
     """As a person says it: "goodput of victim at least 95 % of alone"."""
 
-    def shortfall(self, value: float) -> float:
-        """By how much a value misses the bound, as a share of the bound where that is not zero; at most 0 if kept."""
+    def misses(self, value: float) -> list[float]:
+        """By how much a value misses each bound, as a share of the bound where that is not zero; at most 0 if kept."""
         missed = []
         if self.at_least is not None:
             missed.append((self.at_least - value) / (abs(self.at_least) or 1.0))
         if self.at_most is not None:
             missed.append((value - self.at_most) / (abs(self.at_most) or 1.0))
-        return max(missed)
+        return missed
+
+    def shortfall(self, value: float) -> float:
+        """The larger of `misses`."""
+        return max(self.misses(value))
 
 
 @dataclass(frozen=True)

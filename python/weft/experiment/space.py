@@ -96,7 +96,7 @@ class Interval:
         if place >= self.high:
             return self.ends[1]
         exact = Fraction(f"{place:.{DIGITS}g}") if not self.is_counted else Fraction(round(place))
-        return self.writer.write(Fraction(round(exact)) if self.writer.is_whole else exact)
+        return self.writer.write_short(Fraction(round(exact)) if self.writer.is_whole else exact)
 
     def neighbours(self, place: float) -> list[float]:
         """The places a tenth of the range below and above, at least one apart where values are counted."""
