@@ -293,6 +293,11 @@ KINDS: list[dict[str, Any]] = [
                 f"series what is sampled ({', '.join(SAMPLED)}).",
             ),
             parameter("by", "text", f"Swept key that splits the figure by colour (of {_figures('by')})."),
+            parameter(
+                "facet",
+                "text",
+                f"Swept key with a small chart for each of its values, all with the same axes (of {_figures('facet')}).",
+            ),
         ],
     },
 ]
