@@ -201,13 +201,15 @@ def list_kinds(
 @app.command()
 def show(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")],
+    analysis: Annotated[bool, typer.Option("--analysis", help="Every table of the [[analysis]] entries.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """The results of a folder as tables in the terminal."""
     from rich.console import Console
 
+    from weft.analysis import analyse
     from weft.results import Results
-    from weft.terminal import print_cells
+    from weft.terminal import print_answers, print_cells
 
     results = Results(directory)
     if as_json:
@@ -218,6 +220,7 @@ def show(
         results, [(run, _cell(manifest)) for run, manifest in results.manifests.items() if not manifest["finished"]]
     )
     print_cells(Console(), results)
+    print_answers(Console(), analyse(results), whole=analysis, directory=directory)
     some = next(iter(results.manifests.values()))
     print(f"{_count(len(results.manifests), 'run')} by weft {some['version']} ({some['backend']} backend)")
 
@@ -316,7 +319,9 @@ def search(
     from weft.searching.shown import print_found
 
     settings = [*(set or []), *([f"search.trials={trials}"] if trials is not None else [])]
-    (place,) = experiment_files(file)
+    place, *others = experiment_files(file)
+    if others:
+        raise WeftError(f"{file}: holds several experiments; a search is of one: name its file, like {place}")
     experiment = _loaded(place, settings)
     directory = out or Path("out") / f"{_folder(None, file, place, 1).name}-search"
     with interruptible() as stop:
@@ -519,10 +524,12 @@ def _report(directory: Path) -> Path | None:
 def _print_run(outcome: "Outcome", results: "Results | None", page: Path | None) -> None:
     from rich.console import Console
 
-    from weft.terminal import print_cells
+    from weft.analysis import analyse
+    from weft.terminal import print_answers, print_cells
 
     if results:
         print_cells(Console(), results)
+        print_answers(Console(), analyse(results), whole=False, directory=outcome.directory)
     print(f"results: {outcome.directory}")
     if page:
         print(f"report:  {page}")
@@ -585,6 +592,7 @@ def _run_document(
         "warnings": outcome.warnings,
         "report": str(page) if page else None,
         "cells": results.table().to_dicts() if results else [],
+        "analyses": _analyses_document(results) if results else [],
     }
 
 
@@ -593,8 +601,24 @@ def _results_document(results: "Results") -> dict[str, Any]:
         "directory": str(results.directory),
         "warnings": results.warnings,
         "cells": results.table().to_dicts(),
+        "analyses": _analyses_document(results),
         "runs": list(results.manifests.values()),
     }
+
+
+def _analyses_document(results: "Results") -> list[dict[str, Any]]:
+    from weft.analysis import analyse
+
+    return [
+        {
+            "title": answer.question.title,
+            "where": answer.question.where,
+            "refused": answer.refused,
+            "sentences": answer.sentences,
+            "rows": answer.rows,
+        }
+        for answer in analyse(results)
+    ]
 
 
 def _kind_document(kind: Any) -> dict[str, Any]:

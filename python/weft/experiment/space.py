@@ -152,7 +152,7 @@ def read_search(
     space = tuple(_space(document, spec_of, faults))
     settings = _settings(document, faults)
     warnings: list[str] = []
-    if space and len(faults) == before:
+    if space:
         warnings = _check_corners(space, faults_of, faults)
     if objective is not None and space and len(faults) == before:
         _check_sampler(document, objective, space, settings, faults)
@@ -322,7 +322,7 @@ def corners(space: Sequence[Dimension]) -> Iterator[dict[str, Any]]:
 
 def _check_corners(space: Sequence[Dimension], faults_of: FaultsOf, faults: list[Fault]) -> list[str]:
     """Faults of values that are wrong in every corner; a warning where only some combinations are wrong."""
-    known = set(faults)
+    known = {(fault.key, fault.message) for fault in faults}
     tried: list[tuple[dict[str, Any], list[Fault]]] = [
         (chosen, faults_of(Cell(number, chosen, "space"))) for number, chosen in enumerate(corners(space))
     ]
@@ -339,7 +339,7 @@ def _check_corners(space: Sequence[Dimension], faults_of: FaultsOf, faults: list
                     for fault in of_value[0]
                     if not common or (fault.key, fault.message) in common
                 }
-    faults += [fault for fault in never.values() if fault not in known]
+    faults += [fault for name, fault in never.items() if name not in known]
     if never or not bad:
         return []
     chosen, found = bad[0]

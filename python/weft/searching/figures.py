@@ -13,7 +13,7 @@ from weft.searching.found import Found
 from weft.searching.point import Point
 from weft.terminal import said_value
 
-KINDS = ("feasible", "infeasible", "pruned")
+SHAPES = {"feasible": "circle", "infeasible": "cross", "pruned": "triangle-down"}
 MOST_PANELS = 12
 
 
@@ -51,7 +51,7 @@ def _history(found: Found) -> Figure:
     points = (
         alt.Chart(alt.NamedData("trials"))
         .mark_point(filled=True, size=45, opacity=0.9)
-        .encode(x=x, y=y, color=_colour(), shape=_shape(), tooltip=[*_tooltip(found), "goal:Q"])
+        .encode(x=x, y=y, color=_colour(rows), shape=_shape(rows), tooltip=[*_tooltip(found), "goal:Q"])
     )
     line = (
         alt.Chart(alt.NamedData("best"))
@@ -78,7 +78,7 @@ def _response(found: Found) -> Figure:
         name = f"{dimension.key}{_bracket(unit)}"
         if _is_numeric(dimension):
             is_log = isinstance(dimension, Interval) and dimension.is_log
-            scale = alt.Scale(type="log") if is_log else alt.Scale(zero=False)
+            scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False)
             x: Any = alt.X(f"x{place}:Q", title=name, scale=scale, axis=alt.Axis(tickCount=5))
         else:
             x = alt.X(f"x{place}:O", title=name, axis=alt.Axis(labelAngle=0))
@@ -88,8 +88,8 @@ def _response(found: Found) -> Figure:
             .encode(
                 x=x,
                 y=alt.Y("goal:Q", title=title, scale=alt.Scale(zero=False)),
-                color=_colour(),
-                shape=_shape(),
+                color=_colour(rows),
+                shape=_shape(rows),
                 tooltip=[*_tooltip(found), "goal:Q"],
             )
         )
@@ -153,7 +153,7 @@ def _front(found: Found) -> Figure:
     points = (
         alt.Chart(alt.NamedData("trials"))
         .mark_point(filled=True, size=45, opacity=0.85)
-        .encode(x=x, y=y, color=_colour(), shape=_shape(), tooltip=[*_tooltip(found), "goal:Q", "also:Q"])
+        .encode(x=x, y=y, color=_colour(rows), shape=_shape(rows), tooltip=[*_tooltip(found), "goal:Q", "also:Q"])
     )
     line = (
         alt.Chart(alt.NamedData("front"))
@@ -173,7 +173,9 @@ def _rows(found: Found) -> list[dict[str, Any]]:
     for point in found.trial_points:
         if point.state == "failed":
             continue
-        kind = "pruned" if point.state == "pruned" else KINDS[0 if point.is_feasible(found.objective) else 1]
+        kind = (
+            "pruned" if point.state == "pruned" else "feasible" if point.is_feasible(found.objective) else "infeasible"
+        )
         row: dict[str, Any] = {"trial": point.number, "kind": kind, "goal": _mean(point, 0) * factors[0]}
         if len(factors) > 1:
             row["also"] = _mean(point, 1) * factors[1]
@@ -210,21 +212,30 @@ def _number(dimension: Dimension, value: Any) -> float:
     return float(quantity_of(value)[0]) / _scale(dimension)[0]
 
 
-def _colour() -> Any:
+def _colour(rows: list[dict[str, Any]]) -> Any:
     import altair as alt
 
-    return alt.Color("kind:N", title=None, sort=list(KINDS), scale=alt.Scale(domain=list(KINDS)))
+    kinds = _kinds(rows)
+    return alt.Color("kind:N", title=None, sort=kinds, scale=alt.Scale(domain=kinds), legend=_legend(kinds))
 
 
-def _shape() -> Any:
+def _shape(rows: list[dict[str, Any]]) -> Any:
     import altair as alt
 
-    return alt.Shape(
-        "kind:N",
-        title=None,
-        sort=list(KINDS),
-        scale=alt.Scale(domain=list(KINDS), range=["circle", "cross", "triangle-down"]),
-    )
+    kinds = _kinds(rows)
+    scale = alt.Scale(domain=kinds, range=[SHAPES[kind] for kind in kinds])
+    return alt.Shape("kind:N", title=None, sort=kinds, scale=scale, legend=_legend(kinds))
+
+
+def _kinds(rows: list[dict[str, Any]]) -> list[str]:
+    return [kind for kind in SHAPES if any(row["kind"] == kind for row in rows)]
+
+
+def _legend(kinds: list[str]) -> Any:
+    """A legend where there is more than one kind."""
+    import altair as alt
+
+    return alt.Legend() if len(kinds) > 1 else None
 
 
 def _tooltip(found: Found) -> list[Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from weft.experiment.experiment import Experiment
 from weft.experiment.objective import Constraint, Goal, Objective
 from weft.experiment.readable import inline
+from weft.experiment.sections import READ_ELSEWHERE
 from weft.experiment.space import Choice
 from weft.searching.point import Point, best_of, closest_of, front_of
 from weft.statistics.interval import mean_interval
@@ -157,10 +158,9 @@ class Found:
 
     def command(self, point: Point) -> str:
         """The command that runs a point again, with its repeats."""
-        settings = [
-            *self.experiment.document.settings,
-            *(f"{key}={inline(value)}" for key, value in point.values.items()),
-        ]
+        # What is searched for changes no run.
+        given = [text for text in self.experiment.document.settings if not text.startswith(READ_ELSEWHERE[1:])]
+        settings = [*given, *(f"{key}={inline(value)}" for key, value in point.values.items())]
         said = [part for setting in settings for part in ("--set", setting)]
         name = str(self.directory / "experiment.toml") if self.experiment.document.text else "experiment.toml"
         place = self.experiment.document.place

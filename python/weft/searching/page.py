@@ -6,7 +6,7 @@ from pathlib import Path
 
 from weft.errors import OutputError
 from weft.report.figure.drawing import Figure
-from weft.report.page import MOST_ROWS, alert, drawn, shell
+from weft.report.page import drawn, shell
 from weft.searching import shown
 from weft.searching.figures import figures_of
 from weft.searching.found import Found
@@ -14,6 +14,7 @@ from weft.searching.point import Point
 from weft.statistics.interval import mean_interval
 from weft.terminal import said_value
 
+MOST_ROWS = 200
 PRUNED = "stopped"
 
 
@@ -81,10 +82,16 @@ def _alerts(found: Found) -> str:
     if not found.best and not found.front:
         items += [escape(line) for line in shown.nothing_feasible(found)]
     if items:
-        html += alert("failed", "Failed" if failed else "Nothing feasible", items)
+        html += _note("failed", "Failed" if failed else "Nothing feasible", items)
     if found.warnings:
-        html += alert("warning", "Look before you trust the numbers", [escape(text) for text in found.warnings])
+        html += _note("warning", "Look before you trust the numbers", [escape(text) for text in found.warnings])
     return html
+
+
+def _note(kind: str, title: str, items: list[str]) -> str:
+    """A note on top: `failed` in red, `warning` in amber; the items are HTML."""
+    listed = "".join(f"<li>{item}</li>" for item in items)
+    return f'<aside class="{kind}" role="note"><h2>{title}</h2><ul>{listed}</ul></aside>'
 
 
 def _best(found: Found) -> str:

@@ -70,7 +70,7 @@ def print_found(console: "Console", found: Found) -> None:
         _print_neighbours(console, found)
     else:
         for line in nothing_feasible(found):
-            console.print(Text(line))
+            console.print(Text(line), soft_wrap=line.startswith("again"))
         console.print()
     _print_importances(console, found)
 
@@ -102,7 +102,8 @@ def counted(found: Found) -> str:
     repeats = found.experiment.sweep.fewest
     each = f" of {repeats} repeats" if repeats > 1 else ""
     said = f"{_count(len(found.trial_points), 'trial')}{each} by {found.experiment.search.sampler}: {', '.join(parts)}"
-    return f"{said}; {_count(found.simulated, 'run')} simulated"
+    runs = len({name for point in found.points for name in point.runs.values()})
+    return f"{said}; {_count(runs, 'run')} ({found.simulated} of them new)"
 
 
 def nothing_feasible(found: Found) -> Iterator[str]:
@@ -116,9 +117,9 @@ def nothing_feasible(found: Found) -> Iterator[str]:
     for place, each in enumerate(found.objective.constraints):
         if each is constraint:
             value = shown_constraint(constraint, mean_interval(point.constraint(place)).mean)
-            yield f"closest: trial {point.number}, which misses {constraint.text} by {missed:.2%} of the bound: {value}"
+            yield f"closest: trial {point.number} with {value}, which misses {constraint.text} by {missed:.2%} of it"
     yield f"  {', '.join(f'{key} = {said_value(value)}' for key, value in point.values.items())}"
-    yield f"  again: {found.command(point)}"
+    yield f"again: {found.command(point)}"
     yield "ask for less, widen [space], or allow more trials"
 
 
@@ -135,16 +136,18 @@ def verdict(found: Found) -> str:
     gained, is_fresh = against
     numbers = Numbers.of(found, 0)
     percent = f" ({gained.ratio - 1:+.1%})" if gained.ratio is not None else ""
-    infeasible = "" if written.is_feasible(found.objective) else "; the point as written misses a constraint"
+    where = (
+        "the point as written" if written.is_feasible(found.objective) else "the point as written, which is infeasible"
+    )
     size = numbers.number(gained.difference, "+")
     if gained.low is None or gained.high is None:
         deterministic = "one run each, so nothing is known of noise: [sweep] repeats = 5 tells"
-        return f"{size}{numbers.unit}{percent} against the point as written; {deterministic}{infeasible}"
+        return f"{size}{numbers.unit}{percent} against {where}; {deterministic}"
     half = numbers.number(gained.high - gained.difference)
     is_clear = found.goal.sign * gained.difference > 0 and (gained.low > 0) == (gained.high > 0)
     said = "better by more than noise" if is_clear else "no more than noise"
-    where = "on seeds that had no part in the choice" if is_fresh else "on the seeds of the search"
-    return f"{size} ± {half}{numbers.unit}{percent} against the point as written, {where}: {said}{infeasible}"
+    seeds = "on seeds that had no part in the choice" if is_fresh else "on the seeds of the search"
+    return f"{size} ± {half}{numbers.unit}{percent} against {where}, {seeds}: {said}"
 
 
 def shown_constraint(constraint: Constraint, value: float) -> str:
