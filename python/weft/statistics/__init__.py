@@ -1,18 +1,31 @@
 """Statistics: from the numbers of single runs to statements about a cell of a sweep."""
 
+from weft.statistics.anova import Anova, AnovaRow, anova
+from weft.statistics.assumptions import Assumptions, Check
+from weft.statistics.criteria import Criterion
 from weft.statistics.effect_size import cliffs_delta, cohens_dz, hedges_g
 from weft.statistics.equivalence import Equivalence, equivalence
 from weft.statistics.fairness import jain
 from weft.statistics.interval import Interval, mean_interval
+from weft.statistics.manova import Manova, manova
 from weft.statistics.multiple_comparison import benjamini_hochberg, holm
 from weft.statistics.paired import Contrast, Difference, contrast, difference
+from weft.statistics.permutation import Permuted
 from weft.statistics.quantile import quantile
 
 __all__ = [
+    "Anova",
+    "AnovaRow",
+    "Assumptions",
+    "Check",
     "Contrast",
+    "Criterion",
     "Difference",
     "Equivalence",
     "Interval",
+    "Manova",
+    "Permuted",
+    "anova",
     "benjamini_hochberg",
     "cliffs_delta",
     "cohens_dz",
@@ -22,6 +35,7 @@ __all__ = [
     "hedges_g",
     "holm",
     "jain",
+    "manova",
     "mean_interval",
     "quantile",
 ]

@@ -2,7 +2,8 @@
 
 Sources: Fisher, "Statistical Methods for Research Workers", 1925; sums of squares of type II and III as in design.py.
 Partial eta squared is the effect's share of itself and the error (Cohen 1973); omega squared its share of the whole
-variation, less what chance would give it (Hays 1963): zero on average where there is no effect, hence sometimes negative.
+variation, less what chance would give it (Hays 1963): zero on average where there is no effect, hence sometimes
+negative.
 """
 
 from collections.abc import Sequence
@@ -164,7 +165,9 @@ def standardized(response: str, values: "Array") -> tuple["Array", float]:
     centered = values - values.mean()
     scale = float(np.sqrt(np.mean(centered**2)))
     if scale <= ROUNDING * float(np.abs(values).max()):
-        raise ResultsError(f'"{response}" is {values[0]:g} in every run: there is no variation to explain; leave it out')
+        raise ResultsError(
+            f'"{response}" is {values[0]:g} in every run: there is no variation to explain; leave it out'
+        )
     return centered / scale, scale
 
 

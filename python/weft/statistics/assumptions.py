@@ -1,13 +1,14 @@
 """What (M)ANOVA takes for granted, tested: equal covariances, normal residuals, equal variances.
 
-Sources: Box, "A general distribution theory for a class of likelihood criteria", Biometrika 36, 1949; Mardia, "Measures of
-multivariate skewness and kurtosis with applications", Biometrika 57, 1970, and Sankhya B 36, 1974 (small samples); Levene
-1960; Brown and Forsythe, J. Am. Statist. Assoc. 69, 1974; Shapiro and Wilk, Biometrika 52, 1965.
+Sources: Box, "A general distribution theory for a class of likelihood criteria", Biometrika 36, 1949; Mardia,
+"Measures of multivariate skewness and kurtosis with applications", Biometrika 57, 1970, and Sankhya B 36, 1974 (small
+samples); Levene 1960; Brown and Forsythe, J. Am. Statist. Assoc. 69, 1974; Shapiro and Wilk, Biometrika 52, 1965.
 
-A test that does not reject proves nothing: with few repeats only gross violations show. Mardia's and Shapiro-Wilk's tests
-are made for independent draws; residuals are nearly that when there are many more runs than cells.
+A test that does not reject proves nothing: with few repeats only gross violations show. Mardia's and Shapiro-Wilk's
+tests are made for independent draws; residuals are nearly that when there are many more runs than cells.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ from weft.statistics.multiple_comparison import holm
 from weft.statistics.plain import plain_table, said, said_p
 
 if TYPE_CHECKING:
-    from weft.statistics.design import Array
+    from weft.statistics.design import Array, Places
 
 COVARIANCES, NORMALITY, VARIANCES = "equal covariances", "normal residuals", "equal variances"
 
@@ -86,7 +87,7 @@ class Assumptions:
             )
             for row in self.rows
         ]
-        return f"assumptions\n{plain_table(header, body)}\n{self.verdict}"
+        return f"assumptions\n{plain_table(header, body, left=3)}\n{self.verdict}"
 
     def _judged(self) -> Iterable[tuple[Check, float]]:
         for assumption in dict.fromkeys(row.assumption for row in self.rows):
@@ -124,7 +125,7 @@ def check_assumptions(made: Design, responses: Sequence[str], values: "Array", a
     return Assumptions(tuple(rows), alpha)
 
 
-def box_m(values: "Array", cells: "Array", of: str) -> list[Check]:
+def box_m(values: "Array", cells: "Places", of: str) -> list[Check]:
     """Box's M with its approximations by chi-square and by F; the latter is judged, as it holds for small cells too.
 
     `values` has shape (runs, responses), `cells` numbers the cell of each run.
@@ -182,9 +183,7 @@ def mardia(residuals: "Array", of: str) -> list[Check]:
     chi_square = correction * n * skewness / 6
     z = (kurtosis - p * (p + 2)) / (8 * p * (p + 2) / n) ** 0.5
     return [
-        Check(
-            NORMALITY, "Mardia skewness", of, chi_square, degrees, None, _chi_square_tail(chi_square, degrees), True
-        ),
+        Check(NORMALITY, "Mardia skewness", of, chi_square, degrees, None, _chi_square_tail(chi_square, degrees), True),
         Check(NORMALITY, "Mardia kurtosis (z)", of, z, None, None, _two_tails(z), True),
     ]
 
@@ -201,8 +200,8 @@ def shapiro_wilk(residuals: "Array", of: str, is_judged: bool) -> Check:
     return Check(NORMALITY, name, of, float(found.statistic), None, None, float(found.pvalue), is_judged)
 
 
-def levene(values: "Array", cells: "Array", of: str) -> list[Check]:
-    """Levene's test about the means, and about the medians (Brown-Forsythe), which is judged: it bears skewed values."""
+def levene(values: "Array", cells: "Places", of: str) -> list[Check]:
+    """Levene's test about the medians (Brown-Forsythe), which is judged as it bears skewed values, and the means."""
     import numpy as np
 
     groups = [values[cells == cell] for cell in np.unique(cells)]
@@ -224,8 +223,6 @@ def levene(values: "Array", cells: "Array", of: str) -> list[Check]:
 
 def _box_f(m: float, degrees: float, first: float, second: float) -> tuple[float, float | None]:
     """F and its error degrees (Box 1949); without them where F is chi-square over its degrees."""
-    import math
-
     gap = second - first**2
     if gap > 0.0:
         left = (degrees + 2) / gap

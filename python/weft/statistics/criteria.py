@@ -1,11 +1,11 @@
 """The four criteria of a multivariate effect, from the eigenvalues of its variation over that of the error.
 
-Sources: Wilks, Biometrika 24, 1932, with the F of Rao, Bull. Int. Statist. Inst. 33, 1951; Pillai, Ann. Math. Statist. 26,
-1955; Lawley, Biometrika 30, 1938, and Hotelling 1951, with Pillai's F; Roy, Ann. Math. Statist. 24, 1953. The F and their
-degrees are those of R's summary.manova, of SPSS, and of SAS without MSTAT=EXACT.
+Sources: Wilks, Biometrika 24, 1932, with the F of Rao, Bull. Int. Statist. Inst. 33, 1951; Pillai, Ann. Math.
+Statist. 26, 1955; Lawley, Biometrika 30, 1938, and Hotelling 1951, with Pillai's F; Roy, Ann. Math. Statist. 24,
+1953. The F and their degrees are those of R's summary.manova, of SPSS, and of SAS without MSTAT=EXACT.
 
-With p responses, q degrees of the effect and v of the error: s = min(p, q). If s = 1 all four are one exact test. Wilks'
-F is exact for s = 2 too. Roy's F is an upper bound: its p-value is too small.
+With p responses, q degrees of the effect and v of the error: s = min(p, q). If s = 1 all four are one exact test.
+Wilks' F is exact for s = 2 too. Roy's F is an upper bound: its p-value is too small.
 """
 
 import math
@@ -19,7 +19,8 @@ EXACT, APPROXIMATE, UPPER_BOUND = "exact", "approximate", "upper bound"
 class Criterion:
     """One criterion of one effect.
 
-    `quality` says what its F is. F, degrees and p-value are None where the approximation has no degrees of freedom left.
+    `quality` says what its F is. F, degrees and p-value are None where the approximation has no degrees of freedom
+    left.
     """
 
     effect: str
@@ -61,7 +62,15 @@ def criteria(effect: str, roots: Sequence[float], responses: int, degrees: int, 
     numbers = (
         ("Wilks' lambda", wilks, ratio, p * q, left, EXACT if s <= 2 else APPROXIMATE, 1.0 - wilks ** (1.0 / s)),
         ("Pillai's trace", pillai, pillai / (s - pillai), s * wide, pillai_left, always, pillai / s),
-        ("Hotelling-Lawley trace", hotelling, hotelling / s, s * wide, hotelling_left, always, hotelling / (hotelling + s)),
+        (
+            "Hotelling-Lawley trace",
+            hotelling,
+            hotelling / s,
+            s * wide,
+            hotelling_left,
+            always,
+            hotelling / (hotelling + s),
+        ),
         ("Roy's largest root", roy, roy, max(p, q), roy_left, EXACT if s == 1 else UPPER_BOUND, roy / (1.0 + roy)),
     )
     return tuple(_criterion(effect, *number) for number in numbers)

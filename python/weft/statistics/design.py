@@ -1,11 +1,12 @@
 """Factorial designs: which runs got which levels, and the part of the variation that each effect owns.
 
-Sources: Searle, "Linear Models for Unbalanced Data", Wiley 1987; for the types Yates, J. Am. Statist. Assoc. 29, 1934, and
-Speed, Hocking and Hackney, "Methods of analysis of linear models with unbalanced data", ibid. 73, 1978.
+Sources: Searle, "Linear Models for Unbalanced Data", Wiley 1987; for the types Yates, J. Am. Statist. Assoc. 29,
+1934, and Speed, Hocking and Hackney, "Methods of analysis of linear models with unbalanced data", ibid. 73, 1978.
 
-Factors are coded to sum to zero, so a main effect is a deviation from the unweighted mean of the cells. An effect owns what
-its columns explain after the others were given theirs: *type III* gives to all others first, *type II* to all that do not
-contain it. With equal cells both are the classic analysis. Projections are by QR, never by differences of large sums.
+Factors are coded to sum to zero, so a main effect is a deviation from the unweighted mean of the cells. An effect
+owns what its columns explain after the others were given theirs: *type III* gives to all others first, *type II* to
+all that do not contain it. With equal cells both are the classic analysis. Projections are by QR, never by
+differences of large sums.
 """
 
 import itertools
@@ -33,7 +34,7 @@ MOST_NAMED = 5
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """An effect: the places of its factors (none: the block), its name, and its coded columns, shape (runs, degrees)."""
+    """An effect: places of its factors (none: the block), its name, and its coded columns, shape (runs, degrees)."""
 
     factors: tuple[int, ...]
     name: str
@@ -84,7 +85,8 @@ class Design:
         diagonal = np.abs(np.diag(triangle))
         if diagonal.min() < 1e-9 * diagonal.max():
             raise ResultsError(
-                "the effects cannot be told apart: too many runs of the blocks are missing; add them, or leave out the block"
+                "the effects cannot be told apart: too many runs of the blocks are missing; add them, or leave out "
+                "the block"
             )
         return basis
 
@@ -116,9 +118,10 @@ def design(
 ) -> Design:
     """Design of a polars frame with one row per run.
 
-    `order` is the largest number of factors in one interaction, all of them if None. `block` names a column whose levels
-    shift all runs equally (a repeat that shares its seed over the cells); it interacts with nothing. Raises ResultsError
-    for a column that is missing, empty or has one level, for empty cells, and if no degrees of freedom are left.
+    `order` is the largest number of factors in one interaction, all of them if None. `block` names a column whose
+    levels shift all runs equally (a repeat that shares its seed over the cells); it interacts with nothing. Raises
+    ResultsError for a column that is missing, empty or has one level, for empty cells, and if no degrees of freedom
+    are left.
 
     >>> import polars as pl
     >>> found = design(pl.DataFrame({"a": [0, 0, 1, 1] * 2, "b": ["x", "y"] * 4}), ["a", "b"])
@@ -168,7 +171,7 @@ def responses_of(frame: "pl.DataFrame", responses: Sequence[str], factors: Seque
         for row, value in enumerate(values):
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
                 raise ResultsError(
-                    f'response "{name}" is {value} in row {row}; expected a number: leave out runs without a value first'
+                    f'response "{name}" is {value} in row {row}; expected a number: leave out runs without a value'
                 )
         found.append([float(value) for value in values])
     return np.array(found, dtype=np.float64).T
@@ -190,7 +193,9 @@ def _levels(frame: "pl.DataFrame", name: str) -> tuple["Places", list[Any]]:
     levels = list(dict.fromkeys(values))
     if len(levels) < 2:
         only = f'only the level "{levels[0]}"' if levels else "no runs"
-        raise ResultsError(f'factor "{name}" has {only}; an effect is a difference between levels: leave the factor out')
+        raise ResultsError(
+            f'factor "{name}" has {only}; an effect is a difference between levels: leave the factor out'
+        )
     place = {level: code for code, level in enumerate(levels)}
     return np.array([place[value] for value in values], dtype=np.intp), levels
 
@@ -212,7 +217,7 @@ def _cells(
         )
         more = f" and {len(empty) - MOST_NAMED} more" if len(empty) > MOST_NAMED else ""
         raise ResultsError(
-            f"{len(empty)} of {len(names)} cells have no runs ({said}{more}), so their effects mean nothing; run them, or "
+            f"{len(empty)} of {len(names)} cells have no runs ({said}{more}), so effects mean nothing; run them, or "
             "leave out a level or a factor so that every combination has runs"
         )
     return dict(zip(names, counted.tolist(), strict=True)), cells

@@ -1,8 +1,8 @@
 """Multivariate analysis of variance: whether factors shift several responses of a run taken together.
 
-Sources: Rencher and Christensen, "Methods of Multivariate Analysis", 3rd ed., Wiley 2012, chapter 6; Johnson and Wichern,
-"Applied Multivariate Statistical Analysis", chapter 6. For every effect the matrix H of sums of squares and products that it
-owns (design.py) is held against that of the error, E: criteria.py has the four criteria.
+Sources: Rencher and Christensen, "Methods of Multivariate Analysis", 3rd ed., Wiley 2012, chapter 6; Johnson and
+Wichern, "Applied Multivariate Statistical Analysis", chapter 6. For every effect the matrix H of sums of squares and
+products that it owns (design.py) is held against that of the error, E: criteria.py has the four criteria.
 
 Why not statsmodels: with interactions its MANOVA tests coefficients of whatever coding the formula chose, which for the
 default coding are not main effects (statsmodels issues 6464 and 8713). Here all factors are coded to sum to zero.
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from weft.statistics.design import Array
 
 DEPENDENT = 1e-7
-"""A response of which less than this share is not explained by the others carries no information of its own; R's limit."""
+"""A response of which less than this share is its own, not explained by the others, is refused; the limit of R."""
 
 MANOVA_COLUMNS = ("effect", "criterion", "value", "F", "df", "error df", "p", "F is", "partial η²")
 PERMUTED_COLUMNS = ("effect", "statistic", "value", "as large or larger", "permutations", "p")
@@ -39,8 +39,9 @@ PERMUTED_COLUMNS = ("effect", "statistic", "value", "as large or larger", "permu
 class Manova:
     """Multivariate tests of every effect, four rows each, with what they rest on.
 
-    `between` holds the tests of between-subjects effects of each response alone. `permuted` is empty unless an assumption
-    is doubtful: then it has one row per effect, whose p-value needs neither normal residuals nor the F approximations.
+    `between` holds the tests of between-subjects effects of each response alone. `permuted` is empty unless an
+    assumption is doubtful: then it has one row per effect, whose p-value needs neither normal residuals nor the F
+    approximations.
     """
 
     responses: tuple[str, ...]
@@ -84,15 +85,22 @@ class Manova:
         ]
         parts = [
             f"MANOVA of {', '.join(self.responses)}: {title(self.type, self.is_balanced)}, {self.runs} runs, "
-            f"{self.error_degrees} error degrees of freedom\n{plain_table(MANOVA_COLUMNS, body)}",
+            f"{self.error_degrees} error degrees of freedom\n{plain_table(MANOVA_COLUMNS, body, left=2)}",
             self.assumptions.text(),
         ]
         if self.permuted:
             permuted = [
-                (row.effect, row.statistic, said(row.value), str(row.exceeding), str(row.permutations), said_p(row.p_value))
+                (
+                    row.effect,
+                    row.statistic,
+                    said(row.value),
+                    str(row.exceeding),
+                    str(row.permutations),
+                    said_p(row.p_value),
+                )
                 for row in self.permuted
             ]
-            parts.append(f"permutation of residuals (Freedman-Lane)\n{plain_table(PERMUTED_COLUMNS, permuted)}")
+            parts.append(f"permutation of residuals (Freedman-Lane)\n{plain_table(PERMUTED_COLUMNS, permuted, left=2)}")
         parts += [table.text() for table in self.between]
         return "\n\n".join(parts)
 
@@ -110,8 +118,8 @@ def manova(
 ) -> Manova:
     """MANOVA of a polars frame with one row per run.
 
-    `type`, `order` and `block` are those of `design`. `alpha` is the level below which an assumption is called doubtful;
-    then every effect is tested by `permutations` permutations too (0: never), drawn from `seed`.
+    `type`, `order` and `block` are those of `design`. `alpha` is the level below which an assumption is called
+    doubtful; then every effect is tested by `permutations` permutations too (0: never), drawn from `seed`.
 
     Raises what `design` raises, and ResultsError for a response that is constant, constant within all cells or a linear
     combination of others, and for more responses than error degrees of freedom.
@@ -122,12 +130,12 @@ def manova(
     ... )
     >>> found = manova(frame, ["rate", "wait"], ["host"], permutations=0).row("host", "Wilks")
     >>> round(found.value, 4), round(found.f, 4), found.degrees, found.error_degrees, round(found.p_value, 4)
-    (0.1279, 17.0422, 2, 5.0, 0.0058)
+    (0.1049, 21.3421, 2, 5.0, 0.0036)
     """
     if permutations < 0:
         raise ResultsError(f"permutations {permutations}: expected a number of at least 1, or 0 for none")
     made = design(frame, factors, type, order, block)
-    values = responses_of(frame, responses, [*factors, *([block] if block else [])])
+    values = responses_of(frame, responses, [*factors, *([block] if block is not None else [])])
     # One by one first: constant responses are named there.
     between = tuple(analyse(made, name, values[:, place]) for place, name in enumerate(responses))
     scaled = standardized_all(responses, values)
@@ -171,14 +179,14 @@ def error_triangle(made: Design, responses: Sequence[str], residuals: "Array") -
             f"{made.error_degrees}: run more repeats, or test fewer responses together"
         )
     lengths = np.sqrt(np.sum(residuals**2, axis=0))
-    triangle = np.linalg.qr(residuals / lengths, mode="r")
+    _, triangle = np.linalg.qr(residuals / lengths)
     for place, name in enumerate(responses):
         if abs(triangle[place, place]) < DEPENDENT:
             weights = np.linalg.solve(triangle[:place, :place], triangle[:place, place])
             named = [f'"{other}"' for other, weight in zip(responses, weights, strict=False) if abs(weight) > 1e-6]
             raise ResultsError(
-                f'within the cells "{name}" is a linear combination of {" and ".join(named)}: it says nothing of its own; '
-                "leave one of them out"
+                f'within the cells "{name}" is a linear combination of {" and ".join(named)}: it says nothing of its '
+                "own; leave one of them out"
             )
     found: Array = triangle * lengths
     return found

@@ -1,10 +1,11 @@
 """Permutation tests of the effects of a design: how often chance alone gives as large an effect.
 
-Source: Freedman and Lane, "A nonstochastic interpretation of reported significance levels", J. Bus. Econ. Statist. 1, 1983;
-Winkler et al., NeuroImage 92, 2014 (with blocks). An effect is taken away by fitting only what is given to the other
-effects before it (design.py); if it is not there, the residuals of that fit are in any order. So runs' residuals, all
-responses of a run together, are shuffled over the runs (within their block, if the design has blocks), and the effect is
-tested again. p = (b + 1) / (m + 1) with b of m shuffles at least as large (Phipson and Smyth 2010): never zero.
+Source: Freedman and Lane, "A nonstochastic interpretation of reported significance levels", J. Bus. Econ. Statist. 1,
+1983; Winkler et al., NeuroImage 92, 2014 (with blocks). An effect is taken away by fitting only what is given to the
+other effects before it (design.py); if it is not there, the residuals of that fit are in any order. So runs'
+residuals, all responses of a run together, are shuffled over the runs (within their block, if the design has blocks),
+and the effect is tested again. p = (b + 1) / (m + 1) with b of m shuffles at least as large (Phipson and Smyth 2010):
+never zero.
 
 Neither normality nor an approximation of F is needed. Unequal covariances still matter where cells have unequal numbers
 of runs: what is shuffled must be exchangeable.
@@ -41,7 +42,7 @@ class Permuted:
 
 
 def permute(made: Design, values: "Array", permutations: int, seed: int) -> tuple[Permuted, ...]:
-    """Test every effect by Pillai's trace of values, shape (runs, responses); one response tests its partial eta squared.
+    """Test every effect by Pillai's trace of values, shape (runs, responses); for one response that is partial eta².
 
     Every effect draws from a stream of its own, so the same seed gives the same result whatever else is tested.
     """
@@ -76,7 +77,9 @@ def _effect(
     return Permuted(term.name, "Pillai's trace", observed, exceeding, permutations, seed, p_value)
 
 
-def _orders(made: Design, count: int, random: "np.random.Generator") -> "np.ndarray[tuple[int, int], np.dtype[np.intp]]":
+def _orders(
+    made: Design, count: int, random: "np.random.Generator"
+) -> "np.ndarray[tuple[int, int], np.dtype[np.intp]]":
     """Orders of the runs, shape (count, runs); a run stays in its block."""
     import numpy as np
 
@@ -91,8 +94,8 @@ def _orders(made: Design, count: int, random: "np.random.Generator") -> "np.ndar
 def _pillai(shuffled: "Array", owned: "Array", whole: "Array") -> "Array":
     """Pillai's trace, tr H (H + E)^-1, of each of (shuffles, runs, responses); shape (shuffles,).
 
-    The fit of the other effects, which Freedman and Lane add to the shuffled residuals, is orthogonal to `owned` and part
-    of `whole`, so it would change neither H nor E and is left out.
+    The fit of the other effects, which Freedman and Lane add to the shuffled residuals, is orthogonal to `owned` and
+    part of `whole`, so it would change neither H nor E and is left out.
     """
     import numpy as np
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 SMALLEST_P = 1e-4
 
 
-def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Aligned columns: the first to the left, the others to the right; an empty cell stays empty.
+def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Aligned columns: the first `left` to the left, the others to the right; an empty cell stays empty.
 
     >>> print(plain_table(("source", "F"), [("rate", "15.79"), ("additive", "6.9")]))
     source        F
@@ -17,24 +17,24 @@ def plain_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[place]) for row in (header, *rows)) for place in range(len(header))]
     lines = []
     for row in (header, *rows):
-        first, *others = zip(row, widths, strict=True)
-        cells = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in others)]
+        sized = enumerate(zip(row, widths, strict=True))
+        cells = [cell.ljust(width) if place < left else cell.rjust(width) for place, (cell, width) in sized]
         lines.append("  ".join(cells).rstrip())
     rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
 def said(value: float | None, digits: int = 4) -> str:
-    """A number to some significant digits; empty for None.
+    """A number to some significant digits, whole numbers as they are; empty for None.
 
-    >>> said(0.618141), said(1234567.0), said(168), said(None)
-    ('0.6181', '1.235e+06', '168', '')
+    >>> said(0.523035), said(1209.2), said(1234567.5), said(168), said(None)
+    ('0.5230', '1209', '1.235e+06', '168', '')
     """
     if value is None:
         return ""
     if float(value).is_integer() and abs(value) < 1e6:
         return f"{value:.0f}"
-    return f"{value:.{digits}g}"
+    return f"{value:#.{digits}g}".rstrip(".")
 
 
 def said_p(value: float | None) -> str:
