@@ -12,10 +12,13 @@ from weft.experiment.values import expected, format_scalar
 from weft.kinds import Kind, Parameter
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import polars as pl
     from rich.console import Console
     from rich.table import Table
 
+    from weft.analysis import Answer
     from weft.doctor import Finding
     from weft.results import Results
 
@@ -36,7 +39,7 @@ def print_cells(console: "Console", results: "Results", metrics: tuple[str, ...]
     keys = [key for key in results.swept if frame.height == 1 or frame[key].n_unique() > 1]
     shown = [metric for metric in metrics if frame[metric].null_count() < frame.height]
     table = _cells_table(frame, keys, shown)
-    dropped = []
+    dropped: list[str] = []
     while len(shown) > 1 and table.__rich_measure__(console, console.options).minimum > console.width:
         dropped.insert(0, shown.pop())
         table = _cells_table(frame, keys, shown)
@@ -79,6 +82,20 @@ def _cells_table(frame: "pl.DataFrame", keys: list[str], metrics: list[str]) -> 
         said = [said_value(row[key]) for key in keys] + [str(row["runs"])]
         table.add_row(*map(Text, said), *(column[place] for column in columns))
     return table
+
+
+def print_answers(console: "Console", answers: "list[Answer]", whole: bool, directory: "Path") -> None:
+    """What `[[analysis]]` asks for: sentences, and with `whole` every table."""
+    for answer in answers:
+        console.print()
+        console.print(Text(answer.question.title, style="bold"))
+        for sentence in [f"not made: {answer.refused}"] if answer.refused else answer.sentences:
+            console.print(Text(f"- {sentence}"), highlight=False)
+        if whole and answer.text:
+            console.print()
+            print(answer.text)
+    if answers and not whole:
+        console.print(f"all tables: weft show {directory} --analysis", style="dim", highlight=False, markup=False)
 
 
 def said_value(value: object) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ExperimentError, Fault
-from weft.experiment import figures
+from weft.experiment import analyses, figures
 from weft.experiment import path as dotted
 from weft.experiment.advice import Asked, advice
 from weft.experiment.axes import read_sweep
@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 MOST_KEPT = 256
 """Resolved cells that an experiment keeps."""
 
-NOT_SIMULATED = ("name", "report", "objective", "space", "search")
+SHOWN = ("report", "analysis")
+"""Sections that no backend gets."""
+
+NOT_SIMULATED = ("name", *SHOWN, "objective", "space", "search")
 """Keys that change what is shown, not what is simulated."""
 
 
@@ -61,7 +64,7 @@ class Experiment:
 
     def spec(self, cell: Cell, seed: int | None = None) -> Spec:
         """A cell in base units (ps, bit/s, bytes), all defaults written out: what a backend gets."""
-        return {key: value for key, value in self._resolved(cell).items() if key != "report"} | {
+        return {key: value for key, value in self._resolved(cell).items() if key not in SHOWN} | {
             "seed": self.seed if seed is None else seed
         }
 
@@ -168,6 +171,7 @@ def from_document(document: Document) -> Experiment:
     faults = list(document.faults)
     sweep = replace(read_sweep(document, faults), repeats=read_repeats(document, faults))
     faults += [*_faults_of_cells(document, sweep), *_faults_of_report(document, sweep)]
+    faults += analyses.faults(document, sweep.columns, sweep.most)
     resolved, _, _ = _resolve(document, next(iter(sweep.cells())))
     search = _read_search(document, sweep, [workload.get("name", "") for workload in resolved["workload"]], faults)
     if faults:
@@ -248,7 +252,7 @@ def _faults_of_cell(document: Document, cell: Cell) -> Iterator[Fault]:
         from weft.scenario import predict
 
         try:
-            predict({key: value for key, value in spec.items() if key != "report"}, document)
+            predict({key: value for key, value in spec.items() if key not in SHOWN}, document)
         except ExperimentError as error:
             for fault in error.faults:
                 if fault.key not in at_fault:
@@ -267,8 +271,9 @@ def _resolve(document: Document, cell: Cell) -> tuple[Spec, bool, list[Fault]]:
     if isinstance(spec["backend"].get("until"), int) and "limit" not in (backend if isinstance(backend, dict) else {}):
         # A run that ends by the clock needs no limit.
         spec["backend"].pop("limit", None)
-    if not spec["report"]:
-        del spec["report"]
+    for section in SHOWN:
+        if not spec[section]:
+            del spec[section]
     return spec, is_complete, [_moved(document, put, fault, dotted.read(fault.key) or ()) for fault in found]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from weft.analysis import ANALYSES
 from weft.kinds import RECORD, parameter
 from weft.metric import METRICS, SUMMARIES
 from weft.report.figure import FIGURES
@@ -45,6 +46,7 @@ SECTIONS: Mapping[str, Section] = {
         Section("objective", None),
         Section("space", None),
         Section("search", None),
+        Section("analysis", None, is_list=True),
         Section("report", None, is_list=True),
     )
 }
@@ -273,6 +275,48 @@ KINDS: list[dict[str, Any]] = [
                 "Most points around the best one that are looked at in the end, each with one key changed.",
                 default=20,
                 max=1000,
+            ),
+        ],
+    },
+    {
+        "room": SECTION,
+        "name": "analysis",
+        "doc": "A statistical analysis of the runs of a sweep; printed at the end, and in the report.\n"
+        + "\n".join(f"- {name}: {doc}" for name, doc in ANALYSES.items()),
+        "source": "",
+        "parameters": [
+            parameter("kind", {"type": "choice", "choices": list(ANALYSES)}, "What is made.", required=True),
+            parameter(
+                "metrics",
+                {"type": "list", "of": {"type": "text"}},
+                f"Numbers of each run: metrics ({', '.join(METRICS)}), or summaries of them (fct.p99).",
+                required=True,
+            ),
+            parameter(
+                "factors",
+                {"type": "list", "of": {"type": "text"}},
+                "Swept keys whose effects, alone and together, are tested; left out, all but `by`.",
+            ),
+            parameter("by", "text", "Swept key that splits the runs: one analysis for each of its values."),
+            parameter("alpha", "number", "Level of the tests.", default=0.05, min=1e-6, max=0.5),
+            parameter(
+                "type",
+                {"type": "choice", "choices": ["II", "III"]},
+                "Of the sums of squares; both are the same where every cell has as many runs.",
+                default="III",
+            ),
+            parameter(
+                "blocks",
+                "flag",
+                "Repeats are blocks: they share a seed over all cells, so that what the seed does is no error.",
+                default=False,
+            ),
+            parameter(
+                "permutations",
+                "integer",
+                "Permutations of a MANOVA whose assumptions are doubtful; 0 for none.",
+                default=9999,
+                max=1_000_000,
             ),
         ],
     },
