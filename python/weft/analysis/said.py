@@ -15,7 +15,7 @@ def effect(name: str, of: str, p_value: float | None, alpha: float, test: str) -
     """Whether an effect is shown, by which test.
 
     >>> effect("transport.rack", "goodput", 0.25, 0.05, "F(1, 36) = 1.3")
-    'no effect of transport.rack on goodput is shown: F(1, 36) = 1.3, p = 0.25'
+    'no effect of transport.rack on goodput is shown: F(1, 36) = 1.3, p = 0.2500'
     """
     if p_value is None:
         return f"the effect of {name} on {of} cannot be judged: {test}"
