@@ -102,7 +102,7 @@ def run(
             outcome = execute(experiment, directory, observer(), stop, jobs, on)
         is_whole &= outcome.is_whole
         results = Results(directory) if len(outcome.failed) < outcome.planned else None
-        page = _report(directory) if report and results else None
+        page = _report(directory) if report else None
         documents.append(_run_document(experiment, outcome, results, page))
         if len(files) > 1 and not as_json:
             print(f"\n{experiment.name}")
@@ -349,9 +349,11 @@ def write_report(
     as_json: AsJson = False,
 ) -> None:
     """Write report.html, one page that opens offline, and its figures."""
+    from weft.progress import telling
     from weft.report import write_report
 
-    page = write_report(directory)
+    with telling("report") as tell:
+        page = write_report(directory, tell=tell)
     print(json.dumps({"report": str(page)}) if as_json else f"report: {page}")
 
 
@@ -511,9 +513,11 @@ def _folder(out: Path | None, given: Path, file: Path, files: int) -> Path:
 def _report(directory: Path) -> Path | None:
     """The page, or None with a line that says why there is none."""
     try:
+        from weft.progress import telling
         from weft.report import write_report
 
-        return write_report(directory)
+        with telling("report") as tell:
+            return write_report(directory, tell=tell)
     except ImportError as error:
         print(f"no report: {error.name} is missing; install it, then: weft report {directory}", file=sys.stderr)
     except (WeftError, OSError) as error:

@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, TextIO
 
 from weft.backend.packet import Progress
@@ -292,6 +293,42 @@ class Bar:
 def observer() -> Observer:
     """A bar if standard error is a terminal, else sparse lines."""
     return Bar() if sys.stderr.isatty() else Lines()
+
+
+@contextmanager
+def telling(title: str, after: float = 1.0) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows how far a piece of work has come: gives a function that is told what is done, how much of it, of how much.
+
+    On a terminal it is a bar, once the work has taken `after` seconds; elsewhere a line now and then.
+    """
+    started = said = time.monotonic()
+    if not sys.stderr.isatty():
+
+        def line(what: str, done: int, of: int) -> None:
+            nonlocal said
+            if time.monotonic() - said >= SPARSE_SECONDS:
+                said = time.monotonic()
+                print(f"{title}: {what}, {done:,} of {of:,}", file=sys.stderr, flush=True)
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("")
+
+    def update(what: str, done: int, of: int) -> None:
+        if time.monotonic() - started > after:
+            bar.start()
+            bar.update(task, description=what, completed=done, total=of)
+
+    try:
+        yield update
+    finally:
+        bar.stop()
 
 
 def quantity(value: float) -> str:

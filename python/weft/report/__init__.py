@@ -10,10 +10,6 @@ if TYPE_CHECKING:
     from weft.report.folder import Tell
 
 
-MOST_CARRIED = 4_000_000
-"""Bytes of a table that the page itself carries; a larger one lies in the folder only."""
-
-
 def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = None) -> Path:
     """Write DIR/report.html, DIR/tables/*.csv and, with `figures`, DIR/figures/*.svg and *.png.
 
@@ -23,7 +19,7 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     from weft.report.choose import asked_numbers, choose
     from weft.report.export import write_figures, write_tables
     from weft.report.folder import read_folder, silent
-    from weft.report.page import csv_tables, page
+    from weft.report.page import page, whole_tables
     from weft.report.table import collect
 
     tell = tell or silent
@@ -31,9 +27,9 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     # First, and with all numbers that figures will want: one pass over the tables of all runs.
     numbers = collect(folder, asked_numbers(folder))
     drawn, not_drawn = choose(folder)
-    tables = csv_tables(folder, numbers)
-    carried = {name: text for name, text in tables.items() if len(text) <= MOST_CARRIED}
-    text = page(folder, numbers, drawn, not_drawn, carried)
+    tell("page", 0, 1)
+    tables = whole_tables(folder, numbers)
+    text = page(folder, numbers, drawn, not_drawn, tables)
     write_tables(tables, directory / "tables")
     path = directory / "report.html"
     # Written beside and renamed: a reader never sees half a page.

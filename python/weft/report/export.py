@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import polars as pl
+
 from weft.report.figure.drawing import SCALE, Figure
 from weft.report.folder import Tell, silent
 
@@ -24,12 +26,12 @@ def write_figures(figures: Sequence[Figure], directory: Path, tell: Tell = silen
     return written
 
 
-def write_tables(tables: Mapping[str, str], directory: Path) -> list[Path]:
+def write_tables(tables: Mapping[str, pl.DataFrame], directory: Path) -> list[Path]:
     """Write NAME.csv of every table and return their paths."""
     directory.mkdir(parents=True, exist_ok=True)
     written = []
-    for name, text in tables.items():
+    for name, table in tables.items():
         path = directory / f"{name}.csv"
-        path.write_text(text, encoding="utf-8")
+        table.write_csv(path)
         written.append(path)
     return written

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-import polars.selectors as cs
 
 from weft.errors import ResultsError
 from weft.experiment.axes import NOT_AXES
@@ -47,8 +46,9 @@ class RunTables(Mapping[str, pl.DataFrame]):
             if not path.is_file():
                 raise KeyError(name)
             try:
-                words = cs.categorical() | cs.enum()
-                self._read[name] = pl.read_parquet(path).with_columns(words.cast(pl.String))
+                frame = pl.read_parquet(path)
+                words = [word for word, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
+                self._read[name] = frame.with_columns(pl.col(words).cast(pl.String)) if words else frame
             except (pl.exceptions.PolarsError, OSError) as error:
                 raise ResultsError(f"{path}: cannot be read ({error}); delete {path.parent} and run again") from error
         return self._read[name]

@@ -19,6 +19,8 @@ from weft.report.table import Numbers, columns_shown, decimals, heading, largest
 from weft.report.trouble import alerts, failures_table
 
 MOST_ROWS = 200
+MOST_CARRIED = 6_000_000
+"""Bytes of a table that the page itself carries; a larger one lies in the folder only."""
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """`unsafe-eval`: Vega compiles its expressions."""
 
@@ -28,19 +30,21 @@ def page(
     numbers: Numbers,
     figures: Sequence[Figure],
     not_drawn: Mapping[str, str],
-    tables: Mapping[str, str],
+    tables: Mapping[str, pl.DataFrame],
 ) -> str:
-    """The whole HTML text. `tables` are those of `csv_tables` that the page carries; others lie in its folder."""
+    """The whole HTML text. Of `tables` (see `whole_tables`) it carries what is not too large."""
+    texts = {name: table.write_csv() for name, table in tables.items()}
+    carried = {name: text for name, text in texts.items() if len(text) <= MOST_CARRIED}
     body = [
         alerts(folder, numbers),
         f'<p class="lede">{escape(describe.paragraph(folder, numbers))}</p>',
         _what_was_run(folder),
-        *_numbers_and_figures(folder, numbers, figures, not_drawn, set(tables)),
+        *_numbers_and_figures(folder, numbers, figures, not_drawn, set(carried)),
         _commands(folder),
-        _runs(folder, runs_table(folder), set(tables)),
+        _runs(folder, tables["runs"], set(carried)),
         _experiment(folder),
     ]
-    return shell(folder.name, "weft report", body, figures, tables)
+    return shell(folder.name, "weft report", body, figures, carried)
 
 
 def _numbers_and_figures(
@@ -63,12 +67,12 @@ def _numbers_and_figures(
     ]
 
 
-def csv_tables(folder: Folder, numbers: Numbers) -> dict[str, str]:
-    """The tables of the page, whole, as CSV by name: results (a row per cell), runs, and failures if there are any."""
-    tables = {"results": _with_commands(folder, tidy(folder, numbers)).write_csv()} if folder.done else {}
-    tables["runs"] = runs_table(folder).write_csv()
+def whole_tables(folder: Folder, numbers: Numbers) -> dict[str, pl.DataFrame]:
+    """The tables of the page with all their rows: results (one per cell), runs, and failures if there are any."""
+    tables = {"results": _with_commands(folder, tidy(folder, numbers))} if folder.done else {}
+    tables["runs"] = _runs_table(folder)
     if folder.failed:
-        tables["failures"] = failures_table(folder).write_csv()
+        tables["failures"] = failures_table(folder)
     return tables
 
 
@@ -255,7 +259,7 @@ def _commands(folder: Folder) -> str:
     )
 
 
-def runs_table(folder: Folder) -> pl.DataFrame:
+def _runs_table(folder: Folder) -> pl.DataFrame:
     """A row per planned run: its place, cost and fingerprint, its state, and the command that repeats it."""
     rows = []
     for cell in folder.cells:
