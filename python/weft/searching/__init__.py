@@ -65,9 +65,14 @@ def go(
     """Does what a search still lacks in `directory` and writes trials.parquet. Raises as `search`, and Interrupted."""
     from weft.execute.driver import execute
     from weft.searching.found import Found, ordered
-    from weft.searching.plan import SearchPlan
+    from weft.searching.plan import JOURNAL, SearchPlan
+    from weft.searching.study import Study
 
     refuse_what_is_no_search(experiment)
+    journal = directory / JOURNAL
+    if journal.is_file():
+        # Before the folder is told of this experiment: another search is refused with nothing written.
+        Study(journal, experiment.search, experiment.seed)
     plans: list[SearchPlan] = []
 
     def planned(folder: Any, memory: dict[int, int]) -> SearchPlan:

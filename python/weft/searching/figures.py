@@ -11,7 +11,6 @@ from weft.report.figure.drawing import Figure, finish
 from weft.searching import shown
 from weft.searching.found import Found
 from weft.searching.point import Point
-from weft.terminal import said_value
 
 SHAPES = {"feasible": "circle", "infeasible": "cross", "pruned": "triangle-down"}
 MOST_PANELS = 12
@@ -181,8 +180,8 @@ def _rows(found: Found) -> list[dict[str, Any]]:
             row["also"] = _mean(point, 1) * factors[1]
         for place, dimension in enumerate(found.experiment.search.space):
             value = point.values[dimension.key]
-            row[f"value{place}"] = said_value(value)
-            row[f"x{place}"] = _number(dimension, value) if _is_numeric(dimension) else said_value(value)
+            row[f"value{place}"] = shown.said_of(value)
+            row[f"x{place}"] = _number(dimension, value) if _is_numeric(dimension) else shown.said_of(value)
         rows.append(row)
     return rows
 

@@ -12,7 +12,6 @@ from weft.searching.figures import figures_of
 from weft.searching.found import Found
 from weft.searching.point import Point
 from weft.statistics.interval import mean_interval
-from weft.terminal import said_value
 
 MOST_ROWS = 200
 PRUNED = "stopped"
@@ -99,7 +98,7 @@ def _best(found: Found) -> str:
     if best is None:
         return ""
     numbers = shown.Numbers.of(found, 0)
-    rows = [(key, said_value(value)) for key, value in best.values.items()]
+    rows = [(key, shown.said_of(value)) for key, value in best.values.items()]
     rows.append((found.goal.measure.name, numbers.interval(best, 0) + numbers.unit))
     checked = found.checked()
     if checked is not None:
@@ -122,7 +121,7 @@ def _front(found: Found) -> str:
     body = ""
     for point in found.front:
         cells = "".join(f'<td class="number">{numbers.interval(point, i)}</td>' for i, numbers in enumerate(columns))
-        cells += "".join(f"<td>{escape(said_value(value))}</td>" for value in point.values.values())
+        cells += "".join(f"<td>{escape(shown.said_of(value))}</td>" for value in point.values.values())
         body += f"<tr><th>{point.number}</th>{cells}<td><code>{escape(found.command(point))}</code></td></tr>"
     return (
         f'<section id="front"><h2>Front</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
@@ -140,13 +139,15 @@ def _neighbours(found: Found) -> str:
         note = "yes" if is_feasible else escape(each.point.error) if each.point.error else '<span class="red">no</span>'
         key = "" if each.key == before else each.key
         body += (
-            f"<tr><th>{escape(key)}</th><td>{escape(said_value(each.value))}</td>"
+            f"<tr><th>{escape(key)}</th><td>{escape(shown.said_of(each.value))}</td>"
             f'<td class="number">{escape(shown.change_of(each, numbers))}</td><td>{note}</td></tr>'
         )
         before = each.key
     unit = _bracket(numbers.shown.unit)
     better = found.better_neighbour
-    more = f" {better.key} = {said_value(better.value)} is better still: more trials may find more." if better else ""
+    more = (
+        f" {better.key} = {shown.said_of(better.value)} is better still: more trials may find more." if better else ""
+    )
     return (
         '<section id="neighbours"><h2>Around the best point</h2><div class="scroll"><table><thead><tr>'
         f'<th>changed alone</th><th>to</th><th class="number">difference of {escape(found.goal.measure.name)}'
@@ -205,7 +206,7 @@ def _trial(found: Found, point: Point, keys: list[str], columns: list[shown.Numb
     mark = state if is_feasible or point.state != "complete" else "infeasible"
     red = "" if is_feasible else ' class="red"'
     row = f"<th>{escape(name)}</th><td{red}>{escape(mark)}</td>"
-    row += "".join(f"<td>{escape(said_value(point.values.get(key)))}</td>" for key in keys)
+    row += "".join(f"<td>{escape(shown.said_of(point.values.get(key)))}</td>" for key in keys)
     row += "".join(f'<td class="number">{numbers.interval(point, i)}</td>' for i, numbers in enumerate(columns))
     for place, constraint in enumerate(found.objective.constraints):
         values = point.constraint(place) if point.state != "failed" else []

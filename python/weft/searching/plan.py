@@ -27,6 +27,9 @@ from weft.searching.point import Point, Reading, best_of
 from weft.searching.study import Study
 from weft.sweep import Cell, Run, seed_of
 
+JOURNAL = "study.journal"
+"""In the output folder."""
+
 WRITTEN = -1
 """Number of the cell that is the point as written; those of the yardsticks are below."""
 
@@ -44,7 +47,7 @@ class SearchPlan:
         self.warnings: list[str] = []
         self.simulated = 0
         self.points: list[Point] = []
-        self.study = Study(folder.directory / "study.journal", experiment.search, experiment.seed)
+        self.study = Study(folder.directory / JOURNAL, experiment.search, experiment.seed)
         self._experiment, self._folder, self._memory = experiment, folder, memory
         assert experiment.search.objective is not None
         self._search: Search = experiment.search

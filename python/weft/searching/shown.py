@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from weft.experiment.objective import Constraint, Goal, Measure
+from weft.experiment.readable import inline
 from weft.report.quantity import Quantity, quantity
 from weft.report.table import decimals
 from weft.searching.found import Found, Neighbour
@@ -118,7 +119,7 @@ def nothing_feasible(found: Found) -> Iterator[str]:
         if each is constraint:
             value = shown_constraint(constraint, mean_interval(point.constraint(place)).mean)
             yield f"closest: trial {point.number} with {value}, which misses {constraint.text} by {missed:.2%} of it"
-    yield f"  {', '.join(f'{key} = {said_value(value)}' for key, value in point.values.items())}"
+    yield f"  {', '.join(f'{key} = {said_of(value)}' for key, value in point.values.items())}"
     yield f"again: {found.command(point)}"
     yield "ask for less, widen [space], or allow more trials"
 
@@ -155,6 +156,15 @@ def shown_constraint(constraint: Constraint, value: float) -> str:
     return f"{value:.2%}" if constraint.of else _shown(constraint.measure, value)
 
 
+def said_of(value: object) -> str:
+    """The value of a key, a whole table in one line.
+
+    >>> said_of("10 us"), said_of({"kind": "red"})
+    ('10 us', '{ kind = "red" }')
+    """
+    return inline(value) if isinstance(value, dict | list) else said_value(value)
+
+
 def change_of(neighbour: Neighbour, numbers: Numbers) -> str:
     """The difference that a neighbour makes, with half its interval."""
     gain = neighbour.gain
@@ -180,7 +190,7 @@ def _print_best(console: "Console", found: Found, best: Point) -> None:
     table.add_column(no_wrap=False, overflow="fold")
     table.add_column(overflow="fold")
     for key, value in best.values.items():
-        table.add_row(Text(key), Text(said_value(value), style="bold"))
+        table.add_row(Text(key), Text(said_of(value), style="bold"))
     numbers = Numbers.of(found, 0)
     name = found.goal.measure.name
     table.add_row(Text(name), Text(numbers.interval(best, 0) + numbers.unit, style="bold"))
@@ -214,7 +224,7 @@ def _print_neighbours(console: "Console", found: Found) -> None:
         note = "" if is_feasible or each.gain is None else "infeasible"
         table.add_row(
             Text("" if each.key == before else each.key),
-            Text(said_value(each.value)),
+            Text(said_of(each.value)),
             Text(change_of(each, numbers)),
             Text(note, style="yellow"),
         )
@@ -225,7 +235,7 @@ def _print_neighbours(console: "Console", found: Found) -> None:
     if better is not None:
         console.print(
             Text(
-                f"{better.key} = {said_value(better.value)} is better still: more trials may find more (--trials "
+                f"{better.key} = {said_of(better.value)} is better still: more trials may find more (--trials "
                 f"{2 * len(found.trial_points)} goes on from here)"
             )
         )
@@ -264,7 +274,7 @@ def _print_front(console: "Console", found: Found) -> None:
         table.add_row(
             str(point.number),
             *(Text(numbers.interval(point, place)) for place, numbers in enumerate(columns)),
-            *(Text(said_value(value)) for value in point.values.values()),
+            *(Text(said_of(value)) for value in point.values.values()),
         )
     console.print(Text(f"front: {_count(len(found.front), 'point')} of which none beats another in both", style="bold"))
     console.print(table)
