@@ -34,7 +34,7 @@ def make(question: Question, frame: "pl.DataFrame") -> Answer:
             sentences.append(effect(row.source, metric, row.p_value, question.alpha, ratio))
         if is_shown:
             sentences.append(best(frame, metric, question.factors))
-        sentences += [f"{metric}: {doubt}" for doubt in checks.doubts]
+        sentences += checks.doubts
         texts.append(f"{table.text()}\n\n{checks.text()}")
         rows[metric] = asdict(table) | {"assumptions": asdict(checks)}
     return Answer(question, tuple(sentences), "\n\n".join(texts), rows)
