@@ -46,23 +46,20 @@ class Study:
         self._journal = Journal(file)
         directions: list[Any] = [goal.direction for goal in search.objective.goals]
         described = json.loads(json.dumps(dict(search.written)))
+        storage = optuna.storages.JournalStorage(self._journal)
+        sampler = optuna.samplers.RandomSampler(seed=0)
         with quiet(), self._journal.whole():
-            self._study = optuna.create_study(
-                storage=optuna.storages.JournalStorage(self._journal),
-                study_name=NAME,
-                directions=directions,
-                sampler=optuna.samplers.RandomSampler(seed=0),
-                load_if_exists=True,
-            )
-            before = self._study.user_attrs.get("search")
-            if before is None:
-                self._study.set_user_attr("search", described)
-        if before is not None:
-            keys = [key for key in differing_keys(before, described) if key not in MAY_CHANGE]
-            if keys:
-                raise OutputError(
-                    f"{file.parent}: holds another search; they differ in {', '.join(keys)}; {NEW_FOLDER}"
+            if any(study.study_name == NAME for study in storage.get_all_studies()):
+                self._study = optuna.load_study(study_name=NAME, storage=storage, sampler=sampler)
+            else:
+                self._study = optuna.create_study(
+                    study_name=NAME, storage=storage, sampler=sampler, directions=directions
                 )
+                self._study.set_user_attr("search", described)
+        before = self._study.user_attrs["search"]
+        keys = [key for key in differing_keys(before, described) if key not in MAY_CHANGE]
+        if keys:
+            raise OutputError(f"{file.parent}: holds another search; they differ in {', '.join(keys)}; {NEW_FOLDER}")
 
     @property
     def trials(self) -> list[Any]:
