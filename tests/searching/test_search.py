@@ -274,3 +274,18 @@ def test_a_search_needs_an_objective_and_a_space(tmp_path: Path) -> None:
         weft.search(bare, out=tmp_path / "o")
     assert [fault.key for fault in raised.value.faults] == ["objective", "space"]
     assert not (tmp_path / "o").exists()
+
+
+def test_a_key_that_changes_nothing_has_no_importance(tmp_path: Path) -> None:
+    # Below 600 Mb/s nothing waits for long, so that the size of the queue is not felt.
+    file = shared_link(
+        objective={"metric": "goodput", "workload": "bulk"},
+        space={
+            "workload.bulk.transport.rate": {"from": "100 Mbps", "to": "500 Mbps"},
+            "queue.capacity": {"from": "10 packets", "to": "50 packets"},
+        },
+        search={"sampler": "random", "trials": 20},
+    )
+    (shares,) = weft.search(file, out=tmp_path / "o", jobs=1).importances
+    assert shares["workload.bulk.transport.rate"]["fanova"] > 0.9
+    assert sum(share["fanova"] for share in shares.values()) == pytest.approx(1.0)

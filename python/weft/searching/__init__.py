@@ -65,6 +65,7 @@ def go(
     """Does what a search still lacks in `directory` and writes trials.parquet. Raises as `search`, and Interrupted."""
     from weft.execute.driver import execute
     from weft.searching.found import Found, ordered
+    from weft.searching.importance import importances
     from weft.searching.plan import JOURNAL, SearchPlan
     from weft.searching.study import Study
 
@@ -81,16 +82,15 @@ def go(
 
     outcome = execute(experiment, directory, observer, stop, jobs, on, planned)
     (plan,) = plans
+    points = ordered(plan.points)
+    trials = [point for point in points if point.role == "trial"]
     assert experiment.search.objective is not None
-    goals = range(len(experiment.search.objective.goals))
-    found = Found(
-        experiment,
-        directory,
-        tuple(ordered(plan.points)),
-        tuple(plan.study.importances(place) for place in goals),
-        (*experiment.search.warnings, *outcome.warnings),
-        plan.simulated,
-    )
+    shares = [
+        importances(trials, experiment.search.space, goal, place)
+        for place, goal in enumerate(experiment.search.objective.goals)
+    ]
+    warnings = (*experiment.search.warnings, *outcome.warnings)
+    found = Found(experiment, directory, tuple(points), tuple(shares), warnings, plan.simulated)
     beside = directory / ".trials.parquet.part"
     found.trials.write_parquet(beside)
     beside.replace(directory / "trials.parquet")

@@ -176,11 +176,11 @@ def change_of(neighbour: Neighbour, numbers: Numbers) -> str:
 
 def caveat(found: Found) -> str:
     """What the importances do not say."""
-    complete = found.counts["complete"]
+    known = found.counts["complete"] + found.counts["pruned"]
     return (
-        f"Shares of the variance of {found.goal.measure.name} over {_count(complete, 'complete trial')}: all of the "
-        "space (fANOVA), and among the best tenth (PED-ANOVA). The sampler went where it was good, keys may act "
-        "together, and few trials mislead: a hint, no measurement."
+        f"Shares of the variance of {found.goal.measure.name} over {_count(known, 'trial')}: in all of the space "
+        "(fANOVA), and among the best tenth (PED-ANOVA). The sampler went where it was good, keys may act together, "
+        "and few trials mislead: a hint, no measurement."
     )
 
 

@@ -66,11 +66,6 @@ class Study:
         """Optuna's trials so far, in order."""
         return list(self._study.get_trials(deepcopy=False))
 
-    @property
-    def study(self) -> Any:
-        """Optuna's own object, for what is computed from it."""
-        return self._study
-
     def next_batch(self, first: Mapping[str, Any] | None) -> list[Any]:
         """The trials to be done next, none if all that are planned are done.
 
@@ -104,36 +99,6 @@ class Study:
                 self._study._storage.set_trial_intermediate_value(trial._trial_id, len(kept["measured"]), values[0])
             self._study.sampler = self._sampler(number)
             self._study.tell(number, None if state != optuna.trial.TrialState.COMPLETE else values, state=state)
-
-    def importances(self, goal: int) -> dict[str, dict[str, float]]:
-        """By key the shares of the variance of a goal, by fANOVA and by PED-ANOVA; empty for too few trials.
-
-        Sources: Hutter et al., "An efficient approach for assessing hyperparameter importance", ICML 2014; Watanabe et
-        al., "PED-ANOVA", IJCAI 2023.
-        """
-        import optuna
-
-        complete = [trial for trial in self.trials if trial.state == optuna.trial.TrialState.COMPLETE]
-        varied = [
-            dimension.key
-            for dimension in self._search.space
-            if len({trial.params[dimension.key] for trial in complete}) > 1
-        ]
-        if len(complete) < LEAST_FOR_IMPORTANCE or len({trial.values[goal] for trial in complete}) < 2:
-            return {}
-        evaluators = {
-            "fanova": optuna.importance.FanovaImportanceEvaluator(seed=0),
-            "ped_anova": optuna.importance.PedAnovaImportanceEvaluator(),
-        }
-        found: dict[str, dict[str, float]] = {dimension.key: {} for dimension in self._search.space}
-        for name, evaluator in evaluators.items():
-            with quiet():
-                shares = optuna.importance.get_param_importances(
-                    self._study, evaluator=evaluator, params=varied, target=lambda trial: trial.values[goal]
-                )
-            for key in found:
-                found[key][name] = float(shares.get(key, 0.0))
-        return found
 
     @property
     def _points(self) -> float:
@@ -182,10 +147,6 @@ class Study:
                     )
                 case _:
                     return optuna.samplers.RandomSampler(seed=seed)
-
-
-LEAST_FOR_IMPORTANCE = 8
-"""Trials below which an importance would be an accident."""
 
 
 def distribution(dimension: Dimension) -> Any:
