@@ -219,6 +219,7 @@ def show(
     _print_unfinished(
         results, [(run, _cell(manifest)) for run, manifest in results.manifests.items() if not manifest["finished"]]
     )
+    _print_absent(results)
     print_cells(Console(), results)
     print_answers(Console(), analyse(results), whole=analysis, directory=directory)
     some = next(iter(results.manifests.values()))
@@ -559,6 +560,24 @@ def _print_unfinished(results: "Results", runs: Sequence[tuple[str, str]]) -> No
     _print_more(len(runs), "runs did not finish")
 
 
+def _print_absent(results: "Results") -> None:
+    """Names the runs that failed, alike ones once, and those that are not there."""
+    from weft.report.trouble import alike
+
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for row in results.failures.iter_rows(named=True):
+        kinds.setdefault(alike(row["message"]), []).append(row)
+    for rows in list(kinds.values())[:MOST_NAMED]:
+        first = rows[0]
+        others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        print(f"run {first['run']} ({first['cell']}){others}: failed: {first['message']}", file=sys.stderr)
+    _print_more(len(kinds), "kinds of failures")
+    if lacking := results.lacking:
+        more = f"; and {len(lacking) - MOST_NAMED} more" if len(lacking) > MOST_NAMED else ""
+        named = "; ".join(lacking[:MOST_NAMED])
+        print(f"{_count(len(lacking), 'planned run')} not there: {named}{more}", file=sys.stderr)
+
+
 def _print_more(count: int, what: str) -> None:
     if count > MOST_NAMED:
         print(f"  {count - MOST_NAMED} more {what}", file=sys.stderr)
@@ -607,6 +626,8 @@ def _results_document(results: "Results") -> dict[str, Any]:
         "cells": results.table().to_dicts(),
         "analyses": _analyses_document(results),
         "runs": list(results.manifests.values()),
+        "failed": results.failures.to_dicts(),
+        "lacking": results.lacking,
     }
 
 

@@ -83,9 +83,7 @@ def _axis(table: pl.DataFrame, places: list[str], key: str) -> tuple[pl.DataFram
     shown = quantity(f"x_{unit}" if unit else "x", max(map(abs, values)))
     number = {word: value * shown.factor for word, value in zip(places, values, strict=True)}
     scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, nice=False, padding=12)
-    named = named.with_columns(pl.col("place").replace_strict(number, return_dtype=pl.Float64)).sort(
-        [name for name in ("facet", "group") if name in table.columns] + ["place"], maintain_order=True
-    )
+    named = named.with_columns(pl.col("place").replace_strict(number, return_dtype=pl.Float64))
     if len(places) > MOST_TICKS:
         title = f"{key} ({shown.unit})" if unit else key
         return named, alt.X("place:Q", title=_log(title, is_log), scale=scale, axis=alt.Axis(format="~g"))
