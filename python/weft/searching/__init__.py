@@ -90,7 +90,7 @@ def go(
         for place, goal in enumerate(experiment.search.objective.goals)
     ]
     warnings = (*experiment.search.warnings, *outcome.warnings)
-    found = Found(experiment, directory, tuple(points), tuple(shares), warnings, plan.simulated)
+    found = Found(experiment, directory, tuple(points), tuple(shares), warnings, len(list(plan.rows())), plan.simulated)
     beside = directory / ".trials.parquet.part"
     found.trials.write_parquet(beside)
     beside.replace(directory / "trials.parquet")

@@ -21,7 +21,7 @@ def figures_of(found: Found) -> list[Figure]:
     drawn = []
     if any(point.state != "failed" for point in found.trial_points):
         drawn += [_front(found)] if len(found.objective.goals) > 1 else [_history(found)]
-        drawn.append(_response(found))
+        drawn += [_response(found, number) for number in range(len(found.objective.goals))]
     if any(found.importances):
         drawn.append(_importance(found))
     return drawn
@@ -59,46 +59,52 @@ def _history(found: Found) -> Figure:
     )
     caption = "Mean of every trial; the line is the best feasible one so far." + _failed(found)
     return Figure(
-        "history", "History of the search", caption, finish(alt.layer(line, points), tables, aspect=0.42), tables
+        "history",
+        "History of the search",
+        caption,
+        finish(alt.layer(line, points, _notes(x, y)), tables, aspect=0.42),
+        tables,
     )
 
 
-def _response(found: Found) -> Figure:
-    """The goal over the value of each key, whatever the other keys were."""
+def _response(found: Found, number: int) -> Figure:
+    """A goal over the value of each key, whatever the other keys were."""
     import altair as alt
 
-    numbers = shown.Numbers.of(found, 0)
+    numbers = shown.Numbers.of(found, number)
+    goal, column = found.objective.goals[number], ("goal", "also")[number]
     rows = _rows(found)
     tables = {"trials": pl.DataFrame(rows)}
-    title = f"{found.goal.measure.name}{_bracket(numbers.shown.unit)}"
+    title = f"{goal.measure.name}{_bracket(numbers.shown.unit)}"
     panels = []
     for place, dimension in enumerate(found.experiment.search.space[:MOST_PANELS]):
         unit = _unit(dimension)
         name = f"{dimension.key}{_bracket(unit)}"
-        if _is_numeric(dimension):
+        if isinstance(dimension, Interval) or dimension.is_ordered:
             is_log = isinstance(dimension, Interval) and dimension.is_log
             scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False)
             x: Any = alt.X(f"x{place}:Q", title=name, scale=scale, axis=alt.Axis(tickCount=5))
         else:
-            x = alt.X(f"x{place}:O", title=name, axis=alt.Axis(labelAngle=0))
-        panels.append(
+            order = [shown.said_of(value) for value in dimension.values]
+            x = alt.X(f"x{place}:O", title=name, sort=order, axis=alt.Axis(labelAngle=0))
+        y = alt.Y(f"{column}:Q", title=title, scale=alt.Scale(zero=False))
+        points = (
             alt.Chart(alt.NamedData("trials"))
             .mark_point(filled=True, size=45, opacity=0.85)
-            .encode(
-                x=x,
-                y=alt.Y("goal:Q", title=title, scale=alt.Scale(zero=False)),
-                color=_colour(rows),
-                shape=_shape(rows),
-                tooltip=[*_tooltip(found), "goal:Q"],
-            )
+            .encode(x=x, y=y, color=_colour(rows), shape=_shape(rows), tooltip=[*_tooltip(found), f"{column}:Q"])
         )
+        panels.append(alt.layer(points, _notes(x, y)))
     left = len(found.experiment.search.space) - len(panels)
     caption = "Every trial over the value that it had; the other keys varied as well, so that points scatter." + (
         f" {left} more keys are in the table." if left else ""
     )
     chart = alt.concat(*panels)
     return Figure(
-        "response", "Response over each key", caption, finish(chart, tables, panel=330, margin=90, aspect=0.7), tables
+        "response" if number == 0 else "response-also",
+        f"{goal.measure.name} over each key",
+        caption,
+        finish(chart, tables, panel=330, margin=90, aspect=0.7),
+        tables,
     )
 
 
@@ -161,7 +167,11 @@ def _front(found: Found) -> Figure:
     )
     caption = "Every trial; no trial is better in both goals than one on the line." + _failed(found)
     return Figure(
-        "front", "Front of the two goals", caption, finish(alt.layer(line, points), tables, aspect=0.6), tables
+        "front",
+        "Front of the two goals",
+        caption,
+        finish(alt.layer(line, points, _notes(x, y)), tables, aspect=0.6),
+        tables,
     )
 
 
@@ -176,6 +186,9 @@ def _rows(found: Found) -> list[dict[str, Any]]:
             "pruned" if point.state == "pruned" else "feasible" if point.is_feasible(found.objective) else "infeasible"
         )
         row: dict[str, Any] = {"trial": point.number, "kind": kind, "goal": _mean(point, 0) * factors[0]}
+        row["note"] = "as written" if found.is_written(point) else ""
+        if point is found.best and not found.front:
+            row["note"] = "best"
         if len(factors) > 1:
             row["also"] = _mean(point, 1) * factors[1]
         for place, dimension in enumerate(found.experiment.search.space):
@@ -209,6 +222,15 @@ def _unit(dimension: Dimension) -> str:
 
 def _number(dimension: Dimension, value: Any) -> float:
     return float(quantity_of(value)[0]) / _scale(dimension)[0]
+
+
+def _notes(x: Any, y: Any) -> Any:
+    """Names beside the best point and the one as written."""
+    import altair as alt
+
+    # An empty text of the table comes back as nothing.
+    named = alt.Chart(alt.NamedData("trials")).transform_filter("isValid(datum.note) && datum.note != ''")
+    return named.mark_text(align="left", dx=8, fontWeight="bold").encode(x=x, y=y, text="note:N")
 
 
 def _colour(rows: list[dict[str, Any]]) -> Any:

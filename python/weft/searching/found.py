@@ -49,8 +49,10 @@ class Found:
     points: tuple[Point, ...] = field(repr=False)
     importances: tuple[Mapping[str, Mapping[str, float]], ...] = ()
     warnings: tuple[str, ...] = ()
+    runs: int = 0
+    """Runs of all points and yardsticks."""
     simulated: int = 0
-    """Runs that this call did; the others were there."""
+    """Those that this call did; the others were there."""
 
     @property
     def objective(self) -> Objective:
@@ -228,6 +230,7 @@ class Found:
             "objective": [{"name": goal.measure.name, "direction": goal.direction} for goal in self.objective.goals],
             "constraints": [constraint.text for constraint in self.objective.constraints],
             "trials": len(self.trial_points),
+            "runs": self.runs,
             **self.counts,
             "feasible": sum(1 for point in self.trial_points if point.is_feasible(self.objective)),
             "best": self._point_document(self.best) if self.best and not self.front else None,

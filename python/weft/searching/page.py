@@ -103,9 +103,7 @@ def _best(found: Found) -> str:
     checked = found.checked()
     if checked is not None:
         rows.append(("with other seeds", numbers.interval(checked, 0) + numbers.unit))
-    for place, constraint in enumerate(found.objective.constraints):
-        value = mean_interval(best.constraint(place)).mean
-        rows.append((constraint.text, shown.shown_constraint(constraint, value)))
+    rows += shown.kept(found, best)
     listed = "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in rows)
     again = f"<dt>Reproduce</dt><dd><code>{escape(found.command(best))}</code></dd>"
     return f'<section id="best"><h2>Best point</h2><dl>{listed}{again}</dl></section>'

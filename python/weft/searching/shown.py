@@ -103,8 +103,7 @@ def counted(found: Found) -> str:
     repeats = found.experiment.sweep.fewest
     each = f" of {repeats} repeats" if repeats > 1 else ""
     said = f"{_count(len(found.trial_points), 'trial')}{each} by {found.experiment.search.sampler}: {', '.join(parts)}"
-    runs = len({name for point in found.points for name in point.runs.values()})
-    return f"{said}; {_count(runs, 'run')} ({found.simulated} of them new)"
+    return f"{said}; {_count(found.runs, 'run')} ({found.simulated} of them new)"
 
 
 def nothing_feasible(found: Found) -> Iterator[str]:
@@ -156,6 +155,18 @@ def shown_constraint(constraint: Constraint, value: float) -> str:
     return f"{value:.2%}" if constraint.of else _shown(constraint.measure, value)
 
 
+def kept(found: Found, best: Point) -> Iterator[tuple[str, str]]:
+    """The constraints of the best point with its numbers, and what they are with other seeds."""
+    checked = found.checked()
+    for place, constraint in enumerate(found.objective.constraints):
+        said = shown_constraint(constraint, mean_interval(best.constraint(place)).mean)
+        if checked is not None:
+            again = mean_interval(checked.constraint(place)).mean
+            said += f" (with other seeds {shown_constraint(constraint, again)}"
+            said += ": missed, leave a margin)" if constraint.shortfall(again) > 0 else ")"
+        yield constraint.text, said
+
+
 def said_of(value: object) -> str:
     """The value of a key, a whole table in one line.
 
@@ -177,8 +188,9 @@ def change_of(neighbour: Neighbour, numbers: Numbers) -> str:
 def caveat(found: Found) -> str:
     """What the importances do not say."""
     known = found.counts["complete"] + found.counts["pruned"]
+    of = found.goal.measure.name if len(found.objective.goals) == 1 else "each goal"
     return (
-        f"Shares of the variance of {found.goal.measure.name} over {_count(known, 'trial')}: in all of the space "
+        f"Shares of the variance of {of} over {_count(known, 'trial')}: in all of the space "
         "(fANOVA), and among the best tenth (PED-ANOVA). The sampler went where it was good, keys may act together, "
         "and few trials mislead: a hint, no measurement."
     )
@@ -197,9 +209,8 @@ def _print_best(console: "Console", found: Found, best: Point) -> None:
     checked = found.checked()
     if checked is not None:
         table.add_row(Text("  with other seeds"), Text(numbers.interval(checked, 0) + numbers.unit))
-    for place, constraint in enumerate(found.objective.constraints):
-        value = mean_interval(best.constraint(place)).mean
-        table.add_row(Text(constraint.text), Text(shown_constraint(constraint, value)))
+    for constraint, said in kept(found, best):
+        table.add_row(Text(constraint), Text(said))
     console.print(Text(f"best: trial {best.number}", style="bold"))
     console.print(table)
     if said := verdict(found):
