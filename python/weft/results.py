@@ -160,7 +160,7 @@ class Results:
 
         A metric, or a summary of one: "fct", "fct.p99". Raises ResultsError for a metric that there is not.
         """
-        return self._numbers((metric,))
+        return self.numbers((metric,))
 
     def table(self, metrics: tuple[str, ...] = ("goodput", "fct", "slowdown")) -> "pl.DataFrame":
         """One row per cell: the swept keys, the runs, and for every metric its mean and 95 % interval over repeats.
@@ -172,7 +172,7 @@ class Results:
         from weft.statistics.interval import mean_interval
 
         rows = []
-        for (cell,), runs in self._numbers(metrics).group_by("cell", maintain_order=True):
+        for (cell,), runs in self.numbers(metrics).group_by("cell", maintain_order=True):
             row: dict[str, Any] = {"cell": cell} | {name: runs[name][0] for name in self.swept} | {"runs": runs.height}
             for metric in metrics:
                 known = runs[metric].drop_nulls().to_list()
@@ -183,8 +183,11 @@ class Results:
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None).sort("cell")
 
-    def _numbers(self, metrics: tuple[str, ...]) -> "pl.DataFrame":
-        """The plan's columns of every finished run and a column per metric, from one pass over the tables."""
+    def numbers(self, metrics: tuple[str, ...]) -> "pl.DataFrame":
+        """The plan's columns of every finished run and a column per metric, null where a run has no value of it.
+
+        They come from one pass over the tables, and are kept. Raises ResultsError for a metric that there is not.
+        """
         import polars as pl
 
         from weft.metric import METRICS, SUMMARIES
@@ -207,6 +210,19 @@ class Results:
         columns = [pl.Series("run", list(self.manifests), dtype=pl.String)]
         columns += [pl.Series(metric, list(self._values[metric].values()), dtype=pl.Float64) for metric in metrics]
         return self.plan.join(pl.DataFrame(columns), on="run", how="inner", maintain_order="left")
+
+    def know(self, values: Mapping[str, Mapping[str, float | str]]) -> None:
+        """Takes numbers of runs that were computed elsewhere: by metric and summary (`fct.mean`), then by run."""
+        from weft.metric import METRICS
+
+        for name, by_run in values.items():
+            stem, _, summary = name.partition(".")
+            if stem not in METRICS or self.manifests.keys() - by_run.keys():
+                continue
+            known = {run: value if isinstance(value := by_run[run], float) else None for run in self.manifests}
+            self._values[name] = known
+            if summary == METRICS[stem].summary:
+                self._values[stem] = known
 
     @property
     def failures(self) -> "pl.DataFrame":

@@ -88,22 +88,7 @@ def answer(question: Question, frame: "pl.DataFrame") -> Answer:
 
 def values(results: "Results", metrics: tuple[str, ...]) -> "pl.DataFrame":
     """The plan's columns and one column per metric (or summary of one, `fct.p99`), null where a run has no value."""
-    import polars as pl
-
-    from weft.metric import METRICS
-
-    rows: dict[str, list[Any]] = {"run": [], **{metric: [] for metric in metrics}}
-    for run in results.manifests:
-        tables = results.tables(run)
-        rows["run"].append(run)
-        for metric in metrics:
-            name, _, summary = metric.partition(".")
-            try:
-                rows[metric].append(METRICS[name].value(tables, summary or None))
-            except ResultsError:
-                rows[metric].append(None)
-    schema: dict[str, Any] = {"run": pl.String} | dict.fromkeys(metrics, pl.Float64)
-    return results.plan.join(pl.DataFrame(rows, schema=schema), on="run", how="inner")
+    return results.numbers(metrics)
 
 
 def _questions(results: "Results") -> Iterator[Question]:

@@ -18,6 +18,7 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     """
     from weft.report.choose import asked_numbers, choose
     from weft.report.export import write_figures, write_tables
+    from weft.report.factors import asked_analyses, effects
     from weft.report.folder import read_folder, silent
     from weft.report.page import page, whole_tables
     from weft.report.table import collect
@@ -28,8 +29,11 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     numbers = collect(folder, asked_numbers(folder))
     drawn, not_drawn = choose(folder)
     tell("page", 0, 1)
-    tables = whole_tables(folder, numbers)
-    text = page(folder, numbers, drawn, not_drawn, tables)
+    answers = asked_analyses(folder)
+    # An experiment that says how it wants to be analysed is not analysed in another way beside it.
+    found = effects(folder, numbers) if folder.done and not answers else None
+    tables = whole_tables(folder, numbers, found)
+    text = page(folder, numbers, drawn, not_drawn, tables, found, answers)
     write_tables(tables, directory / "tables")
     path = directory / "report.html"
     # Written beside and renamed: a reader never sees half a page.

@@ -62,6 +62,8 @@ def asked_numbers(folder: Folder) -> list[str]:
     """The numbers of runs that figures will ask for, so that one pass over the tables computes all of them."""
     entries = _entries(folder)
     asked = [str(entry.get("y")) for entry in entries if _is_of_runs(entry)] if entries else list(LIKELY)
+    analyses = folder.experiment.get("analysis") or []
+    asked += [str(metric) for entry in analyses if isinstance(entry, Mapping) for metric in entry.get("metrics", ())]
     return [y for y in asked if full_name(y).partition(".")[0] in {*METRICS, *TABLES}]
 
 
@@ -71,7 +73,7 @@ def over_axes(folder: Folder) -> list[Ask]:
     One axis: a line over numbers, bars over words. Two: a line or bars for each value of the axis with fewer values, or
     a heat map where both have many. Three and more: the same for each value of the smallest axis, the rest together.
     """
-    axes = _axes(folder)
+    axes = axes_of(folder)
     if not axes:
         return []
     ordered = sorted(axes, key=lambda axis: (axes[axis][1], len(axes[axis][0])), reverse=True)
@@ -87,7 +89,7 @@ def over_axes(folder: Folder) -> list[Ask]:
     return [Ask(kind, y=y, x=x, by=by, facet=facet) for y in _metrics(folder)]
 
 
-def _axes(folder: Folder) -> dict[str, tuple[list[str], bool]]:
+def axes_of(folder: Folder) -> dict[str, tuple[list[str], bool]]:
     """The axes with their values, and whether these are numbers; of axes that go together the first."""
     keys = list(folder.axes)
     if folder.sweep is not None:

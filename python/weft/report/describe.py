@@ -39,16 +39,16 @@ def paragraph(folder: Folder, numbers: Numbers) -> str:
     how_often = f"{repeats[0]}" if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}"
     if folder.axes:
         axes = "; ".join(f"{axis}: {_values(folder, axis)}" for axis in folder.axes)
-        kinds = f"{len(cells)} {_plural(len(cells), 'cell')} ({axes})"
+        kinds = f"{len(cells):,} {_plural(len(cells), 'cell')} ({axes})"
         sentences.append(
-            f"{kinds} × {how_often} {_plural(repeats[-1], 'repeat')} = {len(runs)} {_plural(len(runs), 'run')}."
+            f"{kinds} × {how_often} {_plural(repeats[-1], 'repeat')} = {len(runs):,} {_plural(len(runs), 'run')}."
         )
     elif len(runs) > 1:
         sentences.append(f"One cell, {len(runs)} repeats.")
     else:
         sentences.append("One run.")
     sentences.append(f"{_seeds(folder)}.")
-    done = f"All {len(runs)}" if len(folder.done) == len(runs) else f"{len(folder.done)} of {len(runs)}"
+    done = f"All {len(runs):,}" if len(folder.done) == len(runs) else f"{len(folder.done):,} of {len(runs):,}"
     if len(runs) > 1:
         sentences.append(f"{done} runs are in, with {numbers.flows:,} flows.")
     else:

@@ -12,13 +12,17 @@ from itertools import groupby
 
 import polars as pl
 
+from weft.analysis import Answer
 from weft.report import describe, theme
+from weft.report.factors import Effects, effects_html, effects_table
 from weft.report.figure.drawing import Figure
 from weft.report.folder import Folder
 from weft.report.table import Numbers, columns_shown, decimals, heading, largest, shown_in, tidy
 from weft.report.trouble import alerts, failures_table
 
 MOST_ROWS = 200
+MOST_IN_SIGHT = 24
+"""Rows of the results above which they scroll in a box, so that figures are not far below."""
 MOST_CARRIED = 6_000_000
 """Bytes of a table that the page itself carries; a larger one lies in the folder only."""
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -31,8 +35,13 @@ def page(
     figures: Sequence[Figure],
     not_drawn: Mapping[str, str],
     tables: Mapping[str, pl.DataFrame],
+    found: Effects | None = None,
+    answers: Sequence[Answer] = (),
 ) -> str:
-    """The whole HTML text. Of `tables` (see `whole_tables`) it carries what is not too large."""
+    """The whole HTML text. Of `tables` (see `whole_tables`) it carries what is not too large.
+
+    `found` is what the factors do, `answers` are those to `[[analysis]]`.
+    """
     texts = {name: table.write_csv() for name, table in tables.items()}
     carried = {name: text for name, text in texts.items() if len(text) <= MOST_CARRIED}
     body = [
@@ -40,6 +49,8 @@ def page(
         f'<p class="lede">{escape(describe.paragraph(folder, numbers))}</p>',
         _what_was_run(folder),
         *_numbers_and_figures(folder, numbers, figures, not_drawn, set(carried)),
+        *([_answers(answers)] if answers else []),
+        *([effects_html(found, _download("factors", set(carried)))] if found else []),
         _commands(folder),
         _runs(folder, tables["runs"], set(carried)),
         _experiment(folder),
@@ -67,12 +78,14 @@ def _numbers_and_figures(
     ]
 
 
-def whole_tables(folder: Folder, numbers: Numbers) -> dict[str, pl.DataFrame]:
+def whole_tables(folder: Folder, numbers: Numbers, found: Effects | None = None) -> dict[str, pl.DataFrame]:
     """The tables of the page with all their rows: results (one per cell), runs, and failures if there are any."""
     tables = {"results": _with_commands(folder, tidy(folder, numbers))} if folder.done else {}
     tables["runs"] = _runs_table(folder)
     if folder.failed:
         tables["failures"] = failures_table(folder)
+    if found and found.tables:
+        tables["factors"] = effects_table(found)
     return tables
 
 
@@ -191,7 +204,8 @@ def _results(folder: Folder, numbers: Numbers, carried: set[str]) -> str:
         notes.append(f"The first {MOST_ROWS} of {len(folder.cells)} cells; all are in the CSV.")
     notes += [f"{' '.join(heading(key)).strip()} is missing: {reason}." for key, reason in numbers.missing.items()]
     return (
-        f'<div class="scroll"><table><thead><tr class="groups">{groups}</tr><tr>{head}</tr></thead>'
+        f'<div class="scroll{" tall" if len(folder.cells) > MOST_IN_SIGHT else ""}">'
+        f'<table><thead><tr class="groups">{groups}</tr><tr>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
         f'<p class="caption">{escape(" ".join(notes))}</p>'
         f"{_download('results', carried)}"
@@ -238,6 +252,17 @@ def _not_drawn(not_drawn: Mapping[str, str]) -> str:
         f"<li><b>{escape(', '.join(names))}</b>: {escape(reason)}.</li>" for reason, names in reasons.items()
     )
     return f'<div class="absent"><h3>Not drawn</h3><ul>{items}</ul></div>'
+
+
+def _answers(answers: Sequence[Answer]) -> str:
+    """What `[[analysis]]` asks for: sentences, and folded every table."""
+    parts = []
+    for answer in answers:
+        said = [f"not made: {answer.refused}"] if answer.refused else answer.sentences
+        listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in said)
+        whole = f"<details><summary>All tables</summary><pre>{escape(answer.text)}</pre></details>" * bool(answer.text)
+        parts.append(f"<h3>{escape(answer.question.title)}</h3><ul>{listed}</ul>{whole}")
+    return f'<section id="analyses"><h2>Analyses</h2>{"".join(parts)}</section>'
 
 
 def _commands(folder: Folder) -> str:
@@ -318,9 +343,10 @@ def _runs(folder: Folder, runs: pl.DataFrame, carried: set[str]) -> str:
 
 
 def _experiment(folder: Folder) -> str:
+    of_run = " of the first run" if folder.done else ""
     resolved = json.dumps(folder.experiment, indent=2, ensure_ascii=False)
     whole = (
-        '<details id="resolved"><summary>Resolved experiment of the first run, all defaults written out</summary>'
+        f'<details id="resolved"><summary>Resolved experiment{of_run}, all defaults written out</summary>'
         f"<pre><code>{escape(resolved)}</code></pre></details>"
     )
     if folder.experiment_text is None:
