@@ -195,9 +195,10 @@ def range_of(parameter: Parameter) -> str:
 
 def findings_table(findings: list["Finding"]) -> "Table":
     """What doctor found, with the way out of what is missing."""
+    from rich import box
     from rich.table import Table
 
-    table = Table()
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in ("", "what", "found", "for"):
         table.add_column(name)
     for finding in findings:
