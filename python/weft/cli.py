@@ -129,6 +129,7 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
         sweep = experiment.sweep
         runs = sweep.size * sweep.fewest
         warnings = list(dict.fromkeys(text for cell in experiment.cells() for text in experiment.advice(cell)))
+        warnings += experiment.search.warnings
         if not as_json:
             print(experiment.toml)
             repeats = _count(sweep.fewest, "repeat")

@@ -42,6 +42,14 @@ def test_the_direction_is_that_of_the_metric() -> None:
     }
 
 
+def test_the_worst_case_is_an_objective_and_is_printed_as_one() -> None:
+    experiment = load(metric="goodput", direction="worst")
+    objective = experiment.search.objective
+    assert objective is not None and objective.goals[0].direction == "minimize"
+    again = weft.load(experiment.resolved).search.objective
+    assert again is not None and again.goals == objective.goals
+
+
 def test_a_link_may_be_meant_to_be_full_or_spared() -> None:
     for direction in ("maximize", "minimize"):
         objective = load(metric="utilization", direction=direction).search.objective

@@ -9,6 +9,7 @@ import pytest
 from searches import PAYLOAD, ROOM, flow, noisy_link, shared_link
 
 import weft
+from weft.backend import packet
 
 
 def rate_of(point: Any) -> float:
@@ -177,6 +178,33 @@ def test_a_trial_that_fails_is_counted_and_the_search_goes_on(tmp_path: Path) ->
         is_bad = point.values["queue.min_threshold"] >= point.values["queue.max_threshold"]
         assert (point.state == "failed") == is_bad
         assert ("is not above min_threshold" in point.error) == is_bad
+
+
+def test_a_run_that_breaks_fails_its_trial_with_what_it_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate = packet.run
+
+    def run(spec: dict[str, Any], directory: Path, watch: Any) -> Any:
+        if spec["workload"][1]["transport"]["rate"] == 600_000_000:
+            raise ValueError("sent 3, delivered 2")
+        return simulate(spec, directory, watch)
+
+    monkeypatch.setattr(packet, "run", run)
+    file = shared_link(
+        objective={"metric": "goodput", "workload": "bulk"},
+        space={"workload.bulk.transport.rate": ["300 Mbps", "600 Mbps", "900 Mbps"]},
+        search={"sampler": "grid", "neighbours": 0},
+    )
+    found = weft.search(file, out=tmp_path / "o", jobs=1)
+    assert [(point.state, point.error) for point in found.trial_points] == [
+        ("complete", ""),
+        ("failed", "sent 3, delivered 2"),
+        ("complete", ""),
+    ]
+    assert found.best is not None and rate_of(found.best) == 900e6
+    # It stays failed when the search goes on.
+    monkeypatch.undo()
+    again = weft.search(file, out=tmp_path / "o", jobs=1)
+    assert again.simulated == 0 and again.trials.equals(found.trials)
 
 
 def test_a_search_in_which_all_fails_stops_with_the_first_error(tmp_path: Path) -> None:

@@ -130,7 +130,7 @@ def read_objective(document: Document, workloads: Collection[str], faults: list[
     if len(faults) > before:
         return None
     whole = tuple(goal for goal in goals if goal)
-    written = dict(section) | {"direction": whole[0].direction}
+    written = {"direction": whole[0].direction} | dict(section)
     return Objective(whole, tuple(constraint for constraint in constraints if constraint), written)
 
 

@@ -103,10 +103,15 @@ class SearchPlan:
         return [point for point in self.points if point.role == "trial"]
 
     def _count(self) -> int:
-        """The runs so far, and all repeats of the trials that are not begun."""
+        """The runs so far, all repeats of the trials that are not begun, and about as many as come after the trials."""
         begun = {name for point in self.points for name in point.runs.values()}
-        trials = sum(1 for point in self.points if point.role == "trial")
-        return len(begun) + max(0, self._search.trials - trials) * self._repeats
+        expected = max(0, self._search.trials - len(self.trials)) * self._repeats
+        if len(self._objective.goals) == 1 and all(point.role != "neighbour" for point in self.points):
+            sides = sum(
+                len(d.values) - 1 if isinstance(d, Choice) and not d.is_ordered else 2 for d in self._search.space
+            )
+            expected += min(sides, self._search.neighbours) * self._repeats
+        return len(begun) + expected
 
     def _batches(self) -> Iterator[list[Point]]:
         """Points that may run at once; what comes next is decided when all of them are done."""
