@@ -50,7 +50,6 @@ LIBRARIES = (
     ("polars", "results as frames", "polars"),
     ("altair", "figures of the report", "altair"),
     ("vl_convert", "figures as SVG and PNG", "vl-convert-python"),
-    ("statsmodels", "statistics of comparisons", "statsmodels"),
     ("optuna", "weft search", "optuna"),
     ("ray", "weft run --on ray: a sweep on a cluster", "'weft[ray]'"),
 )
