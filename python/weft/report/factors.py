@@ -138,8 +138,8 @@ def _one(key: str, table: Anova, checks: Assumptions) -> str:
         + "".join(
             f'<td class="number">{text}</td>'
             for text in (
-                f"{row.degrees}", _number(row.f), _p(row.p_value), _number(row.partial_eta_squared),
-                _number(row.omega_squared),
+                f"{row.degrees}", _number(row.f), _p(row.p_value), _share(row.partial_eta_squared),
+                _share(row.omega_squared),
             )
         )
         + "</tr>"
@@ -151,7 +151,7 @@ def _one(key: str, table: Anova, checks: Assumptions) -> str:
         '<div class="scroll"><table class="narrow"><thead><tr><th>source</th><th class="number">df</th>'
         '<th class="number">F</th><th class="number">p</th><th class="number">partial η²</th><th class="number">ω²</th>'
         f"</tr></thead><tbody>{body}</tbody></table></div>"
-        f'<p class="caption">R² {_number(table.r_squared)}, {table.runs:,} runs. Assumptions: {verdict}.</p>'
+        f'<p class="caption">R² {_share(table.r_squared)}, {table.runs:,} runs. Assumptions: {verdict}.</p>'
     )
 
 
@@ -170,6 +170,10 @@ def _order(levels: list[int], runs: int) -> int:
 
 def _number(value: float | None) -> str:
     return "" if value is None else rounded(value, 3)
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def _p(value: float | None) -> str:

@@ -8,7 +8,7 @@ from weft.report.figure.drawing import Figure, slug
 from weft.report.figure.ecdf import group_colour
 from weft.report.figure.facet import next_axis
 from weft.report.figure.kind import Ask
-from weft.report.figure.mean import axis_title, limits, means, over_repeats, words
+from weft.report.figure.mean import axis_title, limits, means, over_keys, over_repeats, words
 from weft.report.folder import Folder
 from weft.report.quantity import common_unit
 
@@ -61,7 +61,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         return bars if one else alt.layer(bars, whiskers)
 
     caption = f"{words(ask.y, shown)} of a run, {over_repeats(one)}{cut}{found.remark}"
-    title = ask.title or _title(words(ask.y, shown), x, ask)
+    title = ask.title or f"{words(ask.y, shown)} {over_keys('by', x, ask.by, ask.facet)}"
     tables: dict[str, pl.DataFrame] = {"table": table}
     spec = found.facets.finish(found.facets.chart(chart), tables, least=least_width(found.places, found.groups))
     return Figure(slug("bar", ask.y, ask.x, ask.by, ask.facet), title, caption, spec, tables)
@@ -93,7 +93,3 @@ def offset(groups: list[str]) -> Any:
     import altair as alt
 
     return alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2, domain=groups))
-
-
-def _title(y: str, x: str, ask: Ask) -> str:
-    return f"{y} by {' and '.join(dict.fromkeys(key for key in (x, ask.by, ask.facet) if key))}"

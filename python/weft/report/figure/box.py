@@ -13,6 +13,7 @@ from weft.report.figure.drawing import Figure, slug
 from weft.report.figure.ecdf import group_colour
 from weft.report.figure.facet import facets, next_axis
 from weft.report.figure.kind import Ask
+from weft.report.figure.mean import over_keys
 from weft.report.figure.observation import each_value, grouped, in_order, numbered, pooled, thinned
 from weft.report.folder import Folder
 from weft.report.quantity import LOG_FROM, quantity
@@ -102,11 +103,14 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         + small.remark
         + values.remark
     )
-    named = " and ".join(dict.fromkeys(key for key in (x, by, ask.facet) if key))
     tables = {"boxes": table, "outliers": beyond_table}
     spec = small.finish(small.chart(chart), tables, least=least_width(places, groups))
     return Figure(
-        slug("box", ask.y, ask.x, ask.by, ask.facet), ask.title or f"{shown.title} by {named}", caption, spec, tables
+        slug("box", ask.y, ask.x, ask.by, ask.facet),
+        ask.title or f"{shown.title} {over_keys('by', x, by, ask.facet)}",
+        caption,
+        spec,
+        tables,
     )
 
 

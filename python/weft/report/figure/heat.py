@@ -66,7 +66,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     absent = len(columns) * len(rows) * len(found.facets.words) - table.height
     caption = f"{words(ask.y, shown)} of a run, mean over repeats.{' Blank: no such cell, or no value.' * (absent > 0)}"
     tables: dict[str, pl.DataFrame] = {"table": table}
-    keys = " and ".join(key for key in (ask.x, ask.by, ask.facet) if key)
+    keys = f"{ask.x} and {ask.by}" + (f", for each {ask.facet}" if ask.facet else "")
     # Labels of rows are as wide as their text, and the title stands beside them.
     margin = min(140, 7 * (max(map(len, rows)) - len(row_unit))) + 45
     return Figure(

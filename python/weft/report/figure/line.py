@@ -12,7 +12,7 @@ from weft.errors import ResultsError
 from weft.report.figure.drawing import MOST_COLOURS, Figure, slug
 from weft.report.figure.ecdf import group_colour
 from weft.report.figure.kind import Ask
-from weft.report.figure.mean import axis_title, limits, means, over_repeats, words
+from weft.report.figure.mean import axis_title, limits, means, over_keys, over_repeats, words
 from weft.report.folder import Folder
 from weft.report.quantity import common_unit, is_geometric, quantity, swept_numbers
 
@@ -58,11 +58,10 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         return alt.layer(base.mark_area(opacity=0.16, clip=True).encode(y=low, y2="high:Q"), line)
 
     caption = f"{words(ask.y, shown)} of a run, {over_repeats(one)}{cut}{found.remark}"
-    keys = " and ".join(key for key in (ask.x, ask.by, ask.facet) if key)
     tables: dict[str, pl.DataFrame] = {"table": table}
     return Figure(
         slug("line", ask.y, ask.x, ask.by, ask.facet),
-        ask.title or f"{words(ask.y, shown)} over {keys}",
+        ask.title or f"{words(ask.y, shown)} {over_keys('over', ask.x, ask.by, ask.facet)}",
         caption,
         found.facets.finish(found.facets.chart(chart), tables),
         tables,

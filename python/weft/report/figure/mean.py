@@ -106,6 +106,16 @@ def axis_title(y: str, shown: Quantity) -> str:
     return f"{text[:-1]}, {shown.unit})" if text.endswith(")") else f"{text} ({shown.unit})"
 
 
+def over_keys(how: str, x: str, by: str | None, facet: str | None) -> str:
+    """The keys of a figure, for its title.
+
+    >>> over_keys("over", "topology.k", "queue.kind", None)
+    'over topology.k by queue.kind'
+    """
+    text = f"{how} {x}" + (f" {'and' if how == 'by' else 'by'} {by}" if by and by != x else "")
+    return text + (f", for each {facet}" if facet else "")
+
+
 def over_repeats(is_single: bool) -> str:
     """How runs became a point, for a caption."""
     return "one repeat, so no interval." if is_single else "mean over repeats with 95 % t interval."
