@@ -159,6 +159,31 @@ def test_a_refused_search_changes_nothing(tmp_path: Path) -> None:
     assert {file.name: file.read_bytes() for file in (tmp_path / "o").iterdir() if file.is_file()} == before
 
 
+def test_alone_among_nobody_is_the_whole(tmp_path: Path) -> None:
+    # One workload: its yardstick is the very run of the point as written.
+    bound = {"metric": "goodput", "workload": "bulk", "at_least": "50 %", "of": "alone"}
+    file = shared_link(
+        workload=[flow("bulk", 1, "600 Mbps")],
+        objective={"metric": "goodput", "constraints": [bound]},
+        space={"workload.bulk.transport.rate": ["200 Mbps", "400 Mbps", "600 Mbps"]},
+        search={"sampler": "grid"},
+    )
+    found = weft.search(file, out=tmp_path / "o", jobs=1)
+    shares = [point.constraint(0)[0] for point in found.trial_points]
+    assert shares == pytest.approx([1 / 3, 2 / 3, 1], rel=0.01)
+    assert found.runs == 3
+
+
+def test_points_that_come_again_cost_nothing(tmp_path: Path) -> None:
+    space = {"workload.bulk.transport.rate": ["300 Mbps", "500 Mbps"]}
+    source = noisy_link(space=space) | {"search": {"trials": 20, "sampler": "random", "neighbours": 2}}
+    found = weft.search(source, out=tmp_path / "o", jobs=1)
+    assert len(found.trial_points) == 20
+    # Two points with six seeds each, and the best of them and the one as written with six others.
+    assert found.runs == found.simulated <= 4 * 6
+    assert all(point.state != "failed" for point in found.points)
+
+
 def test_a_trial_that_fails_is_counted_and_the_search_goes_on(tmp_path: Path) -> None:
     # A lower threshold above the upper one is no experiment.
     file = shared_link(

@@ -80,7 +80,8 @@ class SearchPlan:
         """See Plan."""
         waiting = self._waiting[run.name]
         reading = self._read(run, waiting[0][0]) if is_there else Reading(error=self._why(run))
-        self._readings[run.name] = reading
+        if waiting[0][0].role != "alone":
+            self._readings[run.name] = reading
         del self._waiting[run.name]
         for point, repeat in waiting:
             self._take(point, repeat, reading)
@@ -130,7 +131,8 @@ class SearchPlan:
             yield points
             for point in points:
                 self._tell(point)
-            self._refuse_to_fail_on(is_over=len(self.trials) >= self._search.trials)
+            self._refuse_to_fail_on(MOST_FAILURES)
+        self._refuse_to_fail_on(1)
         self._best = None
         best = best_of(self.trials, self._objective)
         if best is None or len(self._objective.goals) > 1:
@@ -157,20 +159,21 @@ class SearchPlan:
 
     def _begin(self, point: Point) -> None:
         eager = pruning.FIRST_LOOK if self._best is not None and point.role == "trial" else len(point.repeats)
-        for repeat in point.repeats[:eager]:
+        runs = [self._experiment.run(point.cell, repeat) for repeat in point.repeats[:eager]]
+        # All of them before the first reading: what comes after depends on whether all asked for are there.
+        point.runs.update({run.repeat: run.name for run in runs})
+        for run in runs:
             if point.state == "under way":
-                self._ask(point, repeat)
+                self._ask(point, run)
 
-    def _ask(self, point: Point, repeat: int) -> None:
+    def _ask(self, point: Point, run: Run) -> None:
         """Has a run done, or its reading taken if there is one."""
-        run = self._experiment.run(point.cell, repeat)
-        point.runs[repeat] = run.name
         if run.name in self._waiting:
-            self._waiting[run.name].append((point, repeat))
-        elif run.name in self._readings and point.role != "alone":
-            self._take(point, repeat, self._readings[run.name])
+            self._waiting[run.name].append((point, run.repeat))
+        elif run.name in self._readings:
+            self._take(point, run.repeat, self._readings[run.name])
         else:
-            self._waiting[run.name] = [(point, repeat)]
+            self._waiting[run.name] = [(point, run.repeat)]
             self._ready.append(run)
             self.simulated += not self._folder.is_done(run)
 
@@ -191,7 +194,9 @@ class SearchPlan:
         elif self._is_hopeless(point):
             point.state = "pruned"
         else:
-            self._ask(point, point.repeats[done])
+            run = self._experiment.run(point.cell, point.repeats[done])
+            point.runs[run.repeat] = run.name
+            self._ask(point, run)
 
     def _is_hopeless(self, point: Point) -> bool:
         if self._best is None:
@@ -226,9 +231,9 @@ class SearchPlan:
             point.readings[repeat] = Reading(tuple(goals), tuple(constraints))
         return point
 
-    def _refuse_to_fail_on(self, is_over: bool) -> None:
+    def _refuse_to_fail_on(self, most: int) -> None:
         trials = self.trials
-        if all(point.state == "failed" for point in trials) and (is_over or len(trials) >= MOST_FAILURES):
+        if len(trials) >= most and all(point.state == "failed" for point in trials):
             raise RunError(f"all {len(trials)} trials failed, so the search stops; the first: {trials[0].error}")
 
     def _cell(self, trial: Any) -> Cell:
@@ -252,9 +257,12 @@ class SearchPlan:
 
     def _yardsticks(self, repeats: range) -> Iterator[list[Point]]:
         """The experiment as written with the workloads of a constraint alone."""
-        cells = alone_cells(self._experiment)
-        if cells:
-            yield [self._point("alone", cell, repeats) for cell in cells.values()]
+        points = [self._point("alone", cell, repeats) for cell in alone_cells(self._experiment).values()]
+        for point in points:
+            if point.state == "failed":
+                raise RunError(f"the yardstick {point.cell}: {point.error}")
+        if points:
+            yield points
 
     def _read(self, run: Run, point: Point) -> Reading:
         tables = RunTables(self._folder.runs / run.name)
