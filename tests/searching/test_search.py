@@ -147,6 +147,8 @@ def test_another_search_in_the_same_folder_is_refused_by_its_keys(tmp_path: Path
         weft.search(shared_link(search={"trials": 4}, space=space), out=tmp_path / "o", jobs=1)
     with pytest.raises(weft.OutputError, match=r"search\.batch"):
         weft.search(shared_link(search={"trials": 4, "batch": 2}), out=tmp_path / "o", jobs=1)
+    with pytest.raises(weft.OutputError, match=r"another experiment; they differ in sweep"):
+        weft.search(shared_link(search={"trials": 4}, sweep={"repeats": 2}), out=tmp_path / "o", jobs=1)
     with pytest.raises(weft.OutputError, match=r"another experiment; they differ in queue\.capacity"):
         weft.search(shared_link(search={"trials": 4}, queue={"capacity": "9 packets"}), out=tmp_path / "o", jobs=1)
 

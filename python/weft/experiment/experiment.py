@@ -108,7 +108,7 @@ class Experiment:
     def _resolved_runs(self) -> dict[str, Any]:
         first = next(iter(self.cells()))
         whole = self.resolved_cell(first)
-        if not self.sweep.axes and not isinstance(self.sweep.repeats, Until):
+        if not self.sweep.axes and self.sweep.repeats == 1:
             return whole
         for axis in self.sweep.axes:
             section = str((dotted.read(axis.key) or (axis.key,))[0])
