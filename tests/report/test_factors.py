@@ -7,7 +7,7 @@ import pytest
 from synthetic import write_large
 
 from weft.report import write_report
-from weft.report.factors import effects
+from weft.report.factors import effects, effects_html
 from weft.report.folder import read_folder
 from weft.report.table import collect
 from weft.statistics.anova import anova
@@ -37,8 +37,8 @@ def test_the_rows_are_those_of_the_analysis_of_the_runs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("axes", "repeats"), [({"topology.k": [4, 8, 16]}, 5), (AXES, 1), ({}, 5)])
 def test_one_factor_or_one_repeat_is_not_analysed(tmp_path: Path, axes: dict[str, list[object]], repeats: int) -> None:
-    html = write_report(write_large(tmp_path / "x", axes, repeats), figures=False).read_text()
-    assert 'id="factors"' not in html
+    folder = read_folder(write_large(tmp_path / "x", axes, repeats))
+    assert effects(folder, collect(folder)) is None
 
 
 def test_unequal_repeats_are_no_blocks(tmp_path: Path) -> None:
@@ -51,6 +51,8 @@ def test_unequal_repeats_are_no_blocks(tmp_path: Path) -> None:
 
 
 def test_empty_cells_are_said_and_not_analysed(tmp_path: Path) -> None:
-    directory = write_large(tmp_path / "x", AXES, 3, lacking=lambda cell, repeat: cell == 2)
-    html = write_report(directory, figures=False).read_text()
-    assert "Not analysed: " in html.partition('<details id="factors">')[2]
+    folder = read_folder(write_large(tmp_path / "x", AXES, 3, lacking=lambda cell, repeat: cell == 2))
+    found = effects(folder, collect(folder))
+    assert found is not None
+    assert "cell" in found.refused
+    assert "Not analysed: " in effects_html(found, "")

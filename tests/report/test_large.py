@@ -27,13 +27,11 @@ def test_a_page_of_two_thousand_cells_is_small(tmp_path: Path) -> None:
     assert page.stat().st_size < 6 * MB
     html = page.read_text()
     assert html.count("<tr>") < 2000
-    assert "The first 200 of 2,000 cells" in html or "The first 200 of 2000 cells" in html
+    assert "The first 200 of 2,000 cells" in html
     assert (directory / "tables" / "results.csv").read_text().count("\n") == 1 + 2000
     assert (directory / "tables" / "runs.csv").read_text().count("\n") == 1 + 2000
     # The person sees how far it is, and the tables of every run are read in one pass.
-    assert [what for what, done, of in told if (done, of) == (1999, 2000)] == ["manifests", "runs"] + [
-        what for what, done, of in told if (done, of) == (1999, 2000)
-    ][2:]
+    assert [what for what, done, of in told if (done, of) == (1999, 2000)][:2] == ["manifests", "runs"]
 
 
 def test_two_million_flows_are_drawn_as_a_few_thousand_points(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ The JavaScript of Vega, Vega-Lite and vega-embed is inlined from vl-convert. A c
 request, so a mistake shows as an error in the test and not as a silent download.
 """
 
+import functools
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -115,6 +116,7 @@ def shell(
     return "\n".join(part for part in parts if part)
 
 
+@functools.cache
 def javascript() -> str:
     """Vega, Vega-Lite and vega-embed as one script that sets `vegaEmbed`."""
     import vl_convert
@@ -201,7 +203,7 @@ def _results(folder: Folder, numbers: Numbers, carried: set[str]) -> str:
         else ": one run per cell, so no intervals."
     )
     if len(folder.cells) > MOST_ROWS:
-        notes.append(f"The first {MOST_ROWS} of {len(folder.cells)} cells; all are in the CSV.")
+        notes.append(f"The first {MOST_ROWS} of {len(folder.cells):,} cells; all are in the CSV.")
     notes += [f"{' '.join(heading(key)).strip()} is missing: {reason}." for key, reason in numbers.missing.items()]
     return (
         f'<div class="scroll{" tall" if len(folder.cells) > MOST_IN_SIGHT else ""}">'

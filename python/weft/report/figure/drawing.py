@@ -155,7 +155,8 @@ def finish(
     `panel` is the least width of a panel and `margin` what axes need beside its plot; `aspect` is height over width.
     With `has_edges`, panels share their axes, whose titles stand at the edges only.
     """
-    spec = chart.to_dict(validate=True)
+    # The parts were checked when they were made; all of them again would take most of the time of a report.
+    spec = chart.to_dict(validate=False)
     assert isinstance(spec, dict)
     spec.pop("config", None)
     _name_formats(spec, tables)
