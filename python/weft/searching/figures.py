@@ -118,7 +118,11 @@ def _importance(found: Found) -> Figure:
         for name, words in (("fanova", "in all of the space"), ("ped_anova", "among the best tenth"))
     ]
     tables = {"importance": pl.DataFrame(rows)}
-    order = [row["key"] for row in sorted(rows, key=lambda row: -row["share"]) if row["of"].startswith("in")]
+    order = [
+        row["key"]
+        for row in sorted(rows, key=lambda row: -row["share"])
+        if row["of"].startswith("in") and row["goal"] == found.goal.measure.name
+    ]
     chart = (
         alt.Chart(alt.NamedData("importance"))
         .mark_bar()

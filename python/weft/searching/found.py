@@ -164,9 +164,8 @@ class Found:
         given = [text for text in self.experiment.document.settings if not text.startswith(READ_ELSEWHERE[1:])]
         settings = [*given, *(f"{key}={inline(value)}" for key, value in point.values.items())]
         said = [part for setting in settings for part in ("--set", setting)]
-        name = str(self.directory / "experiment.toml") if self.experiment.document.text else "experiment.toml"
         place = self.experiment.document.place
-        file = place if Path(place).is_file() else name
+        file = place if Path(place).is_file() else str(self.directory / "experiment.toml")
         return shlex.join(["weft", "run", file, *said, "--out", str(self.directory) + "-best"])
 
     @cached_property

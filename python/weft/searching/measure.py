@@ -1,5 +1,6 @@
 """Measuring: what a run says about the objective and its constraints."""
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,11 @@ if TYPE_CHECKING:
 
 
 def value_of(measure: Measure, tables: Tables) -> float:
-    """The number of a run. Raises ResultsError if it has none."""
-    return measure.metric.value(of_workloads(tables, measure) if measure.workloads else tables, measure.summary)
+    """The number of a run. Raises ResultsError if it has none, or none that is finite."""
+    value = measure.metric.value(of_workloads(tables, measure) if measure.workloads else tables, measure.summary)
+    if not math.isfinite(value):
+        raise ResultsError(f"{measure.name}: is {value}, which is better or worse than nothing")
+    return value
 
 
 def of_workloads(tables: Tables, measure: Measure) -> "Mapping[str, pl.DataFrame]":
