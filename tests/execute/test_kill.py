@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -58,10 +59,8 @@ def _wait_and_kill(process: "subprocess.Popen[str]", draw: random.Random) -> str
     time.sleep(draw.uniform(0.2, 1.5))
     workers = children(process.pid)
     victim = draw.choice([process.pid, *workers])
-    try:
+    with suppress(ProcessLookupError):
         os.kill(victim, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     if victim == process.pid:
         said, _ = process.communicate(timeout=60)
         # Nobody who still writes is left behind.

@@ -340,7 +340,7 @@ KINDS: list[dict[str, Any]] = [
             parameter(
                 "facet",
                 "text",
-                f"Swept key with a small chart for each of its values, all with the same axes (of {_figures('facet')}).",
+                f"Swept key with a small chart for each value, all with the same axes (of {_figures('facet')}).",
             ),
         ],
     },

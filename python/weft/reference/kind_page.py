@@ -104,7 +104,7 @@ def example(kind: Kind) -> Iterator[str]:
         case "record", "repeats":
             yield from ("[sweep]", f"repeats = {{ {inside} }}")
         case "record", "exclude":
-            yield from ("[sweep]", *SWEPT, 'exclude = [{ "load_balance.kind" = "spray", "congestion.kind" = ["cubic"] }]')
+            yield from ("[sweep]", *SWEPT, 'exclude = [{ "load_balance.kind" = "spray", "congestion.kind" = "cubic" }]')
         case "section", "analysis":
             yield from ("[[analysis]]", *_assignments(kind), "", "[sweep]", *SWEPT, "repeats = 10")
         case "section", "space":
