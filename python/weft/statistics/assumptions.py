@@ -114,7 +114,8 @@ def check_assumptions(made: Design, responses: Sequence[str], values: "Array", a
     if not 0.0 < alpha < 1.0:
         raise ResultsError(f"alpha {alpha} is not between 0 and 1; 0.05 is usual")
     residuals = residuals_of(made, values)
-    # A block shifts all cells alike, so what it shifts is no difference within a cell.
+    # A block shifts all cells alike, so what it shifts is no difference within a cell. The tests count its degrees of
+    # freedom as still there, which makes them careful: of ten blocks and 2 x 2 cells, Box's M rejects in 1 %.
     blocks = [term for term in made.terms if not term.factors]
     if blocks:
         _, owned = made.own(blocks[0])
