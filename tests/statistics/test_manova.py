@@ -318,6 +318,22 @@ def test_missing_numbers_and_levels_are_named_by_row():
     assert 'factor "a" has no level in row 2' in refused(frame, ["u"], ["a"])
 
 
+def test_levels_are_plain_values():
+    frame = frame_of()
+    holes = frame.with_columns(c=pl.Series([1.0, 2.0] * 7 + [math.nan, 1.0]))
+    assert 'factor "c" has no level in row 14' in refused(holes, ["u"], ["c"])
+    lists = frame.with_columns(c=pl.Series([["a"], ["b"]] * 8))
+    assert "factor \"c\" is ['a'] in row 0; expected a text" in refused(lists, ["u"], ["c"])
+
+
+def test_more_cells_than_could_be_run_are_counted_not_listed():
+    names = [f"f{place}" for place in range(9)]
+    frame = pl.DataFrame({name: range(16) for name in names}).with_columns(u=pl.Series(range(16)) * 1.5)
+    assert refused(frame, ["u"], names) == (
+        f"16 runs cannot fill the {16**9} cells of {' x '.join(names)}; leave out factors"
+    )
+
+
 def test_the_text_has_every_table():
     text = manova(film(), FILM, ["rate", "additive"], alpha=0.2).text()
     assert re.search(r"rate\s+Wilks' lambda\s+0\.3819\s+7\.554\s+3\s+14\s+0\.0030\s+exact", text)
