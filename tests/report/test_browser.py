@@ -71,7 +71,7 @@ def test_the_page_draws_and_asks_nobody(browser, swept: Path, scheme: str, width
         "return Object.fromEntries([...document.querySelectorAll('.drawing')].map(drawing =>"
         " [drawing.dataset.figure, drawing.querySelectorAll('svg .mark-group path, svg [class*=mark-] path').length]))"
     )
-    assert len(marks) == 12
+    assert len(marks) == 13
     assert all(count >= 3 for count in marks.values()), marks
     assert browser.get_log("browser") == []
     asked = [address for address in requests(browser) if not address.startswith(("data:", "blob:"))]
@@ -100,6 +100,7 @@ def test_the_table_behind_each_figure_can_be_saved(browser, single: Path):
     )
     assert [name for name, _ in tables] == [
         "results.csv", "ecdf-fct.csv", "ecdf-slowdown.csv", "rank-goodput.csv", "fabric.csv", "fabric-nodes.csv",
+        "runs.csv",
     ]  # fmt: skip
     assert all(address.startswith("data:text/csv") for _, address in tables)
     assert dict(tables)["rank-goodput.csv"].count("\n") == 1 + 16
