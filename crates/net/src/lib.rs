@@ -6,6 +6,7 @@
 //! [`mod@kinds`] is how all of these describe themselves.
 
 pub mod cdf;
+mod digraph;
 pub mod error;
 pub mod flow_path;
 pub mod flow_size;
@@ -24,11 +25,13 @@ mod route_builder;
 pub mod routes;
 pub mod routing;
 pub mod scenario;
+pub mod source_routes;
 pub mod topology;
 pub mod transport;
 pub mod units;
 pub mod workload;
 pub mod workload_plan;
+mod yen;
 
 /// All kinds of all rooms of this crate, room by room, and the records that they use.
 pub fn kinds() -> Vec<kinds::Kind> {

@@ -91,7 +91,10 @@ impl Scenario {
         let size = topology.size()?;
         let network = topology.build(seed)?;
         let mut faults = Vec::new();
-        let routes = routing.routes(&network).map_err(|f| faults.push(f)).ok();
+        let routes = routing
+            .routes(&network, seed)
+            .map_err(|f| faults.push(f))
+            .ok();
         let mut flows = Vec::new();
         for (i, plan) in workloads.iter_mut().enumerate() {
             plan.first_flow = flows.len() as u32;

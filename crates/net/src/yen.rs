@@ -1,0 +1,292 @@
+//! The k shortest loopless paths between two nodes, by number of links.
+//!
+//! Source: Yen, Management Science 17, 1971, with Lawler's rule (Management Science 18, 1972): a path deviates only from
+//! where it itself left an earlier one, so that every candidate is the shortest of a set of its own and none comes twice.
+//! The search for it knows the distance of every node to the target in the whole graph, which can only be too small in
+//! what is left of the graph (A*); in a random graph it looks at little more than the path. Among equally long paths a
+//! random stream chooses: in the search, and between candidates.
+
+use std::collections::BinaryHeap;
+
+use crate::digraph::{Digraph, FAR};
+use crate::random::Stream;
+
+/// A path and where it came from, ordered so that the shortest comes first out of a heap, and of equal ones a random one.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Candidate {
+    rank: std::cmp::Reverse<(usize, u64)>,
+    links: Vec<u32>,
+    nodes: Vec<u32>,
+    /// Index of the node at which it left the path that it was derived from.
+    deviates: usize,
+}
+
+/// Memory that one search leaves to the next; for one graph.
+#[derive(Debug)]
+pub(crate) struct Search<'a> {
+    graph: &'a Digraph,
+    /// By node: the search in which it was closed, reached and forbidden.
+    closed: Vec<u32>,
+    reached: Vec<u32>,
+    forbidden: Vec<u32>,
+    number: u32,
+    steps: Vec<u32>,
+    /// By node: node and link before it.
+    before: Vec<(u32, u32)>,
+    /// By length of the whole path, beyond the least: nodes to be looked at, last in, first out.
+    open: Vec<Vec<u32>>,
+}
+
+impl<'a> Search<'a> {
+    pub(crate) fn new(graph: &'a Digraph) -> Self {
+        let nodes = graph.len();
+        Self {
+            graph,
+            closed: vec![0; nodes],
+            reached: vec![0; nodes],
+            forbidden: vec![0; nodes],
+            number: 0,
+            steps: vec![0; nodes],
+            before: vec![(0, 0); nodes],
+            open: Vec::new(),
+        }
+    }
+
+    /// Up to `k` paths from `src` to `dst` as links, shortest first. `distance` is that of every node to `dst`.
+    pub(crate) fn paths(
+        &mut self,
+        src: u32,
+        dst: u32,
+        k: usize,
+        distance: &[u32],
+        random: &mut Stream,
+    ) -> Vec<Vec<u32>> {
+        let mut accepted: Vec<Candidate> = Vec::with_capacity(k);
+        let mut candidates = BinaryHeap::new();
+        self.number += 1;
+        candidates.extend(self.detour(&[src], &[], dst, &[], distance, random));
+        while let Some(best) = candidates.pop() {
+            accepted.push(best);
+            if accepted.len() == k {
+                break;
+            }
+            let best = accepted.last().expect("just pushed");
+            for at in best.deviates..best.links.len() {
+                let root = &best.links[..at];
+                let taken: Vec<u32> = accepted
+                    .iter()
+                    .filter(|p| p.links.len() > at && p.links[..at] == *root)
+                    .map(|p| p.links[at])
+                    .collect();
+                self.number += 1;
+                for &node in &best.nodes[..at] {
+                    self.forbidden[node as usize] = self.number;
+                }
+                candidates.extend(self.detour(
+                    &best.nodes[..=at],
+                    root,
+                    dst,
+                    &taken,
+                    distance,
+                    random,
+                ));
+            }
+        }
+        accepted.into_iter().map(|p| p.links).collect()
+    }
+
+    /// The shortest path that begins with the nodes and links of a root, then avoids the links `taken` and what is
+    /// forbidden under the present number.
+    fn detour(
+        &mut self,
+        nodes: &[u32],
+        links: &[u32],
+        dst: u32,
+        taken: &[u32],
+        distance: &[u32],
+        random: &mut Stream,
+    ) -> Option<Candidate> {
+        let (graph, number) = (self.graph, self.number);
+        let spur = *nodes.last().expect("a root has a node");
+        let least = distance[spur as usize];
+        if least == FAR {
+            return None;
+        }
+        self.open.iter_mut().for_each(Vec::clear);
+        self.enter(spur, 0, (spur, 0), 0);
+        let mut length = 0;
+        loop {
+            let Some(node) = self.open.get_mut(length)?.pop() else {
+                length += 1;
+                continue;
+            };
+            if node == dst {
+                break;
+            }
+            if std::mem::replace(&mut self.closed[node as usize], number) == number {
+                continue;
+            }
+            let further = self.steps[node as usize] + 1;
+            let mark = self.open.get(length).map_or(0, Vec::len);
+            for arc in graph.steps(node) {
+                let next = arc.to as usize;
+                let there = distance[next];
+                if there == FAR
+                    || self.closed[next] == number
+                    || self.forbidden[next] == number
+                    || !(graph.forwards(arc.to) || arc.to == dst)
+                    || (node == spur && taken.contains(&arc.link))
+                    || (self.reached[next] == number && self.steps[next] <= further)
+                {
+                    continue;
+                }
+                self.enter(
+                    arc.to,
+                    further,
+                    (node, arc.link),
+                    (further + there - least) as usize,
+                );
+            }
+            // Of those that lie equally well, any may be the next.
+            random.shuffle(&mut self.open[length][mark..]);
+        }
+        let mut way = Vec::new();
+        let mut node = dst;
+        while node != spur {
+            way.push((node, self.before[node as usize].1));
+            node = self.before[node as usize].0;
+        }
+        let (mut nodes, mut links) = (nodes.to_vec(), links.to_vec());
+        let deviates = links.len();
+        for &(node, link) in way.iter().rev() {
+            nodes.push(node);
+            links.push(link);
+        }
+        Some(Candidate {
+            rank: std::cmp::Reverse((links.len(), random.next_u64())),
+            links,
+            nodes,
+            deviates,
+        })
+    }
+
+    #[inline]
+    fn enter(&mut self, node: u32, steps: u32, before: (u32, u32), length: usize) {
+        self.reached[node as usize] = self.number;
+        self.steps[node as usize] = steps;
+        self.before[node as usize] = before;
+        if self.open.len() <= length {
+            self.open.resize_with(length + 1, Vec::new);
+        }
+        self.open[length].push(node);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digraph::Arc;
+    use crate::random::stream;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    /// A random directed graph in which links go both ways or one way.
+    fn graph(seed: u64) -> Digraph {
+        let mut random = stream(seed, "graph");
+        let nodes = 2 + random.below(7);
+        let mut steps = vec![Vec::new(); nodes as usize];
+        let mut link = 0;
+        for a in 0..nodes {
+            for b in 0..nodes {
+                if a != b && random.below(10) < 4 {
+                    steps[a as usize].push(Arc { to: b as u32, link });
+                    link += 1;
+                }
+            }
+        }
+        Digraph::new(steps, vec![true; nodes as usize])
+    }
+
+    /// Lengths of all simple paths, by trying them all.
+    fn all_lengths(
+        graph: &Digraph,
+        at: u32,
+        dst: u32,
+        seen: &mut Vec<u32>,
+        lengths: &mut Vec<usize>,
+    ) {
+        if at == dst {
+            return lengths.push(seen.len());
+        }
+        seen.push(at);
+        for arc in graph.steps(at) {
+            if !seen.contains(&arc.to) {
+                all_lengths(graph, arc.to, dst, seen, lengths);
+            }
+        }
+        seen.pop();
+    }
+
+    #[test]
+    fn they_are_as_short_as_any_and_never_come_twice() {
+        for seed in 0..3000 {
+            let graph = graph(seed);
+            let mut search = Search::new(&graph);
+            let dst = graph.len() as u32 - 1;
+            let distance = graph.distances(&[dst]);
+            let mut expected = Vec::new();
+            all_lengths(&graph, 0, dst, &mut Vec::new(), &mut expected);
+            expected.sort_unstable();
+            for k in [1, 3, 8, 10_000] {
+                let paths = search.paths(0, dst, k, &distance, &mut stream(seed, "ties"));
+                let lengths: Vec<_> = paths.iter().map(Vec::len).collect();
+                assert_eq!(
+                    lengths,
+                    expected[..k.min(expected.len())],
+                    "seed {seed}, k {k}"
+                );
+                assert_eq!(paths.iter().collect::<BTreeSet<_>>().len(), paths.len());
+                for path in &paths {
+                    let mut nodes = BTreeSet::from([0]);
+                    let mut at = 0;
+                    for &link in path {
+                        at = graph
+                            .steps(at)
+                            .iter()
+                            .find(|a| a.link == link)
+                            .expect("a step")
+                            .to;
+                        assert!(nodes.insert(at), "seed {seed}: a loop");
+                    }
+                    assert_eq!(at, dst);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn of_equal_paths_any_may_come_first() {
+        // Six ways of two links: over 6000 seeds each comes first 1000 times, sd sqrt(6000 x 5/36) = 28.9.
+        let mut steps = vec![Vec::new(); 8];
+        for middle in 1..7 {
+            steps[0].push(Arc {
+                to: middle,
+                link: middle,
+            });
+            steps[middle as usize].push(Arc {
+                to: 7,
+                link: 10 + middle,
+            });
+        }
+        let graph = Digraph::new(steps, vec![true; 8]);
+        let distance = graph.distances(&[7]);
+        let mut first = BTreeMap::new();
+        for seed in 0..6000 {
+            let paths = Search::new(&graph).paths(0, 7, 2, &distance, &mut stream(seed, "ties"));
+            *first.entry(paths[0][0]).or_insert(0_i32) += 1;
+        }
+        assert!(
+            first.len() == 6 && first.values().all(|n| (n - 1000).abs() < 150),
+            "{first:?}"
+        );
+    }
+}
