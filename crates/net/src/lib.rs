@@ -8,6 +8,7 @@
 pub mod cdf;
 mod digraph;
 pub mod error;
+pub mod failure;
 pub mod flow_path;
 pub mod flow_size;
 pub mod ideal_fct;
@@ -50,6 +51,7 @@ pub fn kinds() -> Vec<kinds::Kind> {
             network::Override::describe(),
             topology::custom::Cable::describe(),
             workload_plan::WorkloadKeys::describe(),
+            failure::Failure::describe(),
         ],
     ]
     .concat()

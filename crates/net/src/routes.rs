@@ -193,6 +193,25 @@ impl Routes {
             .collect()
     }
 
+    /// The place after the last one of all whole paths; 0 where routes are next hops.
+    pub(crate) fn places(&self) -> u32 {
+        self.source.as_ref().map_or(0, SourceRoutes::places)
+    }
+
+    pub(crate) fn begin_places_at(&mut self, base: u32) {
+        if let Some(source) = &mut self.source {
+            source.begin_places_at(base);
+        }
+    }
+
+    /// Whether there is a way from one host to another.
+    pub fn has_way(&self, network: &Network, src: NodeId, dst: NodeId) -> bool {
+        match &self.source {
+            Some(_) => !self.paths(network, src, dst).is_empty(),
+            None => !self.next_hops(src, dst).is_empty(),
+        }
+    }
+
     /// Bytes that the tables occupy.
     pub fn memory_bytes(&self) -> u64 {
         let entries = self.rows.len() + self.blocks.len() + self.links.len();

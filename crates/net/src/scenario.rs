@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Fault;
+use crate::failure::Failures;
 use crate::kinds::Describe;
 use crate::load_balance::LoadBalance;
 use crate::network::{Link, Network, Node};
 use crate::routes::Routes;
-use crate::routing::Routing;
+use crate::routing::{Routing, Share};
 use crate::topology::Topology;
 use crate::transport::Transport;
 use crate::workload::{Context, Flow, Opener, Workload};
@@ -26,8 +27,12 @@ pub struct Scenario {
     pub seed: u64,
     /// The fabric.
     pub network: Network,
-    /// Its forwarding tables.
+    /// Its forwarding tables at the start.
     pub routes: Routes,
+    /// How connections share whole paths, where routes are that.
+    pub share: Option<Share>,
+    /// What fails during the run.
+    pub failures: Failures,
     /// The choice among equal hops.
     pub load_balance: LoadBalance,
     /// The flows of all workloads, one workload after another.
@@ -95,6 +100,11 @@ impl Scenario {
             .routes(&network, seed)
             .map_err(|f| faults.push(f))
             .ok();
+        let failures = routes.as_ref().and_then(|routes| {
+            Failures::build(spec, &network, &routing, routes, seed)
+                .map_err(|found| faults.extend(found))
+                .ok()
+        });
         let mut flows = Vec::new();
         for (i, plan) in workloads.iter_mut().enumerate() {
             plan.first_flow = flows.len() as u32;
@@ -128,11 +138,13 @@ impl Scenario {
             }
         }
         crate::ports::choose(&mut flows, seed);
-        match routes {
-            Some(routes) if faults.is_empty() => Ok(Self {
+        match (routes, failures) {
+            (Some(routes), Some(failures)) if faults.is_empty() => Ok(Self {
                 seed,
                 network,
                 routes,
+                share: routing.share(),
+                failures,
                 load_balance,
                 flows,
                 workloads,
@@ -178,6 +190,7 @@ pub fn predict(spec: &Spec) -> Result<Prediction, Vec<Fault>> {
             .switches
             .saturating_mul(size.switches.min(size.hosts))
             .saturating_mul(4)
+        + parts.routing.path_bytes(&size)
         + size
             .switches
             .saturating_mul(parts.load_balance.switch_bytes(size.hosts))
@@ -223,6 +236,9 @@ impl Parts {
             &mut faults,
             load_balance.and_then(|l| l.check().map(|()| l)),
         );
+        if let (Some(routing), Some(balance)) = (&routing, &load_balance) {
+            faults.extend(whole_paths(routing, balance));
+        }
         let workloads = workloads(spec, &mut faults);
         match (seed, topology, routing, load_balance) {
             (Some(seed), Some(topology), Some(routing), Some(load_balance))
@@ -239,6 +255,19 @@ impl Parts {
             _ => Err(faults),
         }
     }
+}
+
+/// What does not go together with whole paths.
+fn whole_paths(routing: &Routing, balance: &LoadBalance) -> Option<Fault> {
+    let share = routing.share()?;
+    if balance.needs_queues() {
+        let message = "drill chooses link by link, and this routing gives whole paths; take load_balance ecmp, spray or flowlet, or routing shortest";
+        return Some(Fault::new("load_balance.kind", message));
+    }
+    (share == Share::RoundRobin && !balance.is_per_flow()).then(|| {
+        let message = "round_robin gives each connection one path, and this load_balance changes it with every packet or burst; take load_balance ecmp, or share = \"hash\"";
+        Fault::new("routing.share", message)
+    })
 }
 
 fn is_fetch_without_connection(flows: &[Flow], transport: &Transport) -> bool {

@@ -26,6 +26,8 @@ pub struct SourceRoutes {
     starts: Vec<u32>,
     /// The links of all paths, each path closed by [`END`].
     links: Vec<u32>,
+    /// The first place: routes that follow others go on counting, so that packets under way keep their paths.
+    base: u32,
 }
 
 /// Collects the paths, end by end in order.
@@ -60,6 +62,7 @@ impl Builder {
                 first: vec![0],
                 starts: Vec::new(),
                 links: Vec::new(),
+                base: 0,
             },
         }
     }
@@ -108,20 +111,50 @@ impl SourceRoutes {
     /// The link at a place, or [`END`]. The next one of the path is a place further.
     #[inline(always)]
     pub fn link(&self, place: u32) -> u32 {
-        self.links[place as usize]
+        self.links[(place - self.base) as usize]
     }
 
     /// The links of the path that begins at `start`, between the two ends.
     pub fn path(&self, start: u32) -> impl Iterator<Item = LinkId> + '_ {
-        self.links[start as usize..]
+        self.links[(start - self.base) as usize..]
             .iter()
             .take_while(|&&l| l != END)
             .map(|&l| LinkId(l))
     }
 
+    /// Whether the place is one of these paths, and not of routes that were before.
+    #[inline(always)]
+    pub fn holds(&self, place: u32) -> bool {
+        place >= self.base
+    }
+
+    /// The place after the last one.
+    pub fn places(&self) -> u32 {
+        self.base + self.links.len() as u32
+    }
+
+    /// Counts places from `base` on.
+    pub(crate) fn begin_places_at(&mut self, base: u32) {
+        assert!(
+            base.checked_add(self.links.len() as u32).is_some(),
+            "paths have more than 2^32 links"
+        );
+        for start in &mut self.starts {
+            *start = *start - self.base + base;
+        }
+        self.base = base;
+    }
+
+    /// The end of a host: its switch, or itself.
+    #[inline]
+    pub fn end(&self, host: NodeId) -> NodeId {
+        self.ends[self.end_of[host.index()] as usize]
+    }
+
     /// Whether the host is an end of its own: its paths begin with one of its links.
+    #[inline]
     pub fn is_end(&self, host: NodeId) -> bool {
-        self.ends[self.end_of[host.index()] as usize] == host
+        self.end(host) == host
     }
 
     /// The ends and how many hosts share each.

@@ -298,7 +298,7 @@ impl Hosts {
             Transport::Tcp(_) => 6,
             Transport::Udp(_) => 17,
         };
-        let entropy = scenario.load_balance.entropy(&FiveTuple {
+        let entropy = scenario.entropy(&FiveTuple {
             src: network.nodes[src.0.index()].address,
             dst: network.nodes[dst.0.index()].address,
             src_port: src.1,
