@@ -34,6 +34,16 @@ impl Scenario {
             .then(|| self.chosen_path(src, dst, &self.five_tuple(flow)))
     }
 
+    /// The path of one of several subflows of `flow`, which differ in the port of the source: the first is the flow itself.
+    pub fn subflow_path(&self, flow: FlowId, subflow: u16) -> Option<Vec<LinkId>> {
+        let Flow { src, dst, .. } = self.flows[flow.index()];
+        let mut tuple = self.five_tuple(flow);
+        tuple.src_port = tuple.src_port.wrapping_add(subflow);
+        self.load_balance
+            .is_per_flow()
+            .then(|| self.chosen_path(src, dst, &tuple))
+    }
+
     /// The links that acknowledgments of `flow` take, as [`Scenario::flow_path`].
     pub fn reverse_path(&self, flow: FlowId) -> Option<Vec<LinkId>> {
         let Flow { src, dst, .. } = self.flows[flow.index()];

@@ -27,6 +27,7 @@ pub mod routes;
 pub mod routing;
 pub mod scenario;
 pub mod source_routes;
+pub mod survey;
 pub mod topology;
 pub mod transport;
 pub mod units;

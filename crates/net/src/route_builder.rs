@@ -92,7 +92,9 @@ pub(crate) fn from_hops(
     for (row, number) in rows {
         in_order[number as usize] = row;
     }
-    Routes::compress(network, &in_order, &row_of, sets.sets, sets.links)
+    let mut routes = Routes::compress(network, &in_order, &row_of, sets.sets, sets.links);
+    routes.tells_hosts_apart = true;
+    routes
 }
 
 fn is_up(network: &Network, link: LinkId) -> bool {

@@ -30,6 +30,8 @@ pub struct Routes {
     /// Whole paths between the ends of the fabric; where there are some, the tables only lead from the last switch to the
     /// host.
     pub source: Option<SourceRoutes>,
+    /// Hosts of one switch may have different routes.
+    pub tells_hosts_apart: bool,
     /// What to know before the numbers are trusted.
     pub warnings: Vec<String>,
 }
@@ -130,6 +132,7 @@ impl Routes {
             sets,
             links,
             source: None,
+            tells_hosts_apart: false,
             warnings: Vec::new(),
         }
     }
