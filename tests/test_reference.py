@@ -60,7 +60,7 @@ def whole(kind: Kind) -> str:
             return star + text + permutation
         case "section", "experiment":
             return text + star + permutation
-        case "section", "report" | "sweep" | "measure":
+        case "section", "report" | "sweep" | "measure" | "failure":
             return star + permutation + text
         case _:
             return text + star + permutation
@@ -70,6 +70,7 @@ def whole(kind: Kind) -> str:
 def test_an_example_is_an_experiment(kind: Kind, tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start\nh0,h1,1000,1 us\n")
     (tmp_path / "sizes.csv").write_text("1000 0\n2000 100\n")
+    (tmp_path / "table.txt").write_text("")
     file = tmp_path / "example.toml"
     file.write_text(whole(kind))
     resolved = weft.load(file).resolved

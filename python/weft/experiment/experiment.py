@@ -214,8 +214,9 @@ def _resolve(document: Document, cell: Cell) -> tuple[Spec, bool, list[Fault]]:
     if isinstance(spec["backend"].get("until"), int) and "limit" not in (backend if isinstance(backend, dict) else {}):
         # A run that ends by the clock needs no limit.
         spec["backend"].pop("limit", None)
-    if not spec["report"]:
-        del spec["report"]
+    for name in ("failure", "report"):
+        if not spec[name]:
+            del spec[name]
     return spec, is_complete, [_moved(document, put, fault, dotted.read(fault.key) or ()) for fault in found]
 
 

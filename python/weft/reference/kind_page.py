@@ -11,6 +11,9 @@ from weft.units import FAMILIES
 
 WRITTEN: Mapping[tuple[str, str, str], str] = {
     ("topology", "custom", "links"): '[{ a = "h0", b = "s" }, { a = "h1", b = "s" }]',
+    ("topology", "mesh", "dimensions"): "[4, 4]",
+    ("topology", "torus", "dimensions"): "[4, 4, 4]",
+    ("routing", "static_table", "file"): '"table.txt"',
     ("workload", "pairs", "pairs"): '["h0>h1", "h1>h2"]',
     ("workload", "poisson", "load"): "0.5",
     ("workload", "poisson", "size"): '{ kind = "websearch" }',
@@ -29,6 +32,9 @@ WRITTEN: Mapping[tuple[str, str, str], str] = {
     (RECORD, "workload", "name"): '"bulk"',
     (RECORD, "workload", "start"): '"1 ms"',
     (SECTION, "experiment", "name"): '"my experiment"',
+    (SECTION, "failure", "what"): '"h0<>s"',
+    (SECTION, "failure", "when"): '"1 ms"',
+    (SECTION, "failure", "until"): '"5 ms"',
     (SECTION, "measure", "every"): '"10 us"',
     (SECTION, "measure", "metrics"): '["goodput", "queue"]',
     (SECTION, "report", "figure"): '"ecdf"',
