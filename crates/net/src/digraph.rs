@@ -84,6 +84,13 @@ impl Digraph {
         &self.arcs[self.first[state as usize] as usize..self.first[state as usize + 1] as usize]
     }
 
+    /// The states from which a step leads to `state`.
+    #[inline]
+    pub(crate) fn steps_to(&self, state: u32) -> &[u32] {
+        &self.back
+            [self.back_first[state as usize] as usize..self.back_first[state as usize + 1] as usize]
+    }
+
     /// Whether a path may go on from `state`.
     #[inline]
     pub(crate) fn forwards(&self, state: u32) -> bool {
@@ -101,9 +108,7 @@ impl Digraph {
         while let Some(&state) = queue.get(at) {
             at += 1;
             let further = distance[state as usize] + 1;
-            let before = self.back_first[state as usize] as usize
-                ..self.back_first[state as usize + 1] as usize;
-            for &from in &self.back[before] {
+            for &from in self.steps_to(state) {
                 if distance[from as usize] == FAR {
                     distance[from as usize] = further;
                     // A host may begin a path, but no path goes through it.

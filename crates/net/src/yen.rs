@@ -3,22 +3,28 @@
 //! Source: Yen, Management Science 17, 1971, with Lawler's rule (Management Science 18, 1972): a path deviates only from
 //! where it itself left an earlier one, so that every candidate is the shortest of a set of its own and none comes twice.
 //! The search for it knows the distance of every node to the target in the whole graph, which can only be too small in
-//! what is left of the graph (A*); in a random graph it looks at little more than the path. Among equally long paths a
-//! random stream chooses: in the search, and between candidates.
+//! what is left of the graph (A*); in a random graph it looks at little more than the path. Among equally long paths either
+//! a random stream chooses, in the search and between candidates, or the numbers of the nodes along them do.
 
 use std::collections::BinaryHeap;
 
-use crate::digraph::{Digraph, FAR};
+use crate::digraph::{Arc, Digraph, FAR};
 use crate::random::Stream;
 
-/// A path and where it came from, ordered so that the shortest comes first out of a heap, and of equal ones a random one.
+/// A path and where it came from, ordered so that the shortest comes first out of a heap; of equal ones that with the smallest
+/// draw, and without draws that with the smallest nodes.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
-    rank: std::cmp::Reverse<(usize, u64)>,
+    rank: std::cmp::Reverse<(usize, u64, Vec<u32>)>,
     links: Vec<u32>,
-    nodes: Vec<u32>,
     /// Index of the node at which it left the path that it was derived from.
     deviates: usize,
+}
+
+impl Candidate {
+    fn nodes(&self) -> &[u32] {
+        &self.rank.0.2
+    }
 }
 
 /// Memory that one search leaves to the next; for one graph.
@@ -52,19 +58,20 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Up to `k` paths from `src` to `dst` as links, shortest first. `distance` is that of every node to `dst`.
+    /// Up to `k` paths from `src` to `dst` as links, shortest first. `distance` is that of every node to `dst`. Without
+    /// `random`, of equally long paths the one whose nodes come first in the order of words.
     pub(crate) fn paths(
         &mut self,
         src: u32,
         dst: u32,
         k: usize,
         distance: &[u32],
-        random: &mut Stream,
+        mut random: Option<&mut Stream>,
     ) -> Vec<Vec<u32>> {
         let mut accepted: Vec<Candidate> = Vec::with_capacity(k);
         let mut candidates = BinaryHeap::new();
         self.number += 1;
-        candidates.extend(self.detour(&[src], &[], dst, &[], distance, random));
+        candidates.extend(self.detour(&[src], &[], dst, &[], distance, random.as_deref_mut()));
         while let Some(best) = candidates.pop() {
             accepted.push(best);
             if accepted.len() == k {
@@ -79,16 +86,16 @@ impl<'a> Search<'a> {
                     .map(|p| p.links[at])
                     .collect();
                 self.number += 1;
-                for &node in &best.nodes[..at] {
+                for &node in &best.nodes()[..at] {
                     self.forbidden[node as usize] = self.number;
                 }
                 candidates.extend(self.detour(
-                    &best.nodes[..=at],
+                    &best.nodes()[..=at],
                     root,
                     dst,
                     &taken,
                     distance,
-                    random,
+                    random.as_deref_mut(),
                 ));
             }
         }
@@ -104,14 +111,41 @@ impl<'a> Search<'a> {
         dst: u32,
         taken: &[u32],
         distance: &[u32],
-        random: &mut Stream,
+        mut random: Option<&mut Stream>,
     ) -> Option<Candidate> {
-        let (graph, number) = (self.graph, self.number);
         let spur = *nodes.last().expect("a root has a node");
-        let least = distance[spur as usize];
-        if least == FAR {
+        if distance[spur as usize] == FAR {
             return None;
         }
+        let way = match &mut random {
+            Some(random) => self.drawn(spur, dst, taken, distance, random)?,
+            None => self.numbered(spur, dst, taken)?,
+        };
+        let (mut nodes, mut links) = (nodes.to_vec(), links.to_vec());
+        let deviates = links.len();
+        for arc in way {
+            nodes.push(arc.to);
+            links.push(arc.link);
+        }
+        let draw = random.map_or(0, |r| r.next_u64());
+        Some(Candidate {
+            rank: std::cmp::Reverse((links.len(), draw, nodes)),
+            links,
+            deviates,
+        })
+    }
+
+    /// A shortest way from `spur` to `dst`, any of them.
+    fn drawn(
+        &mut self,
+        spur: u32,
+        dst: u32,
+        taken: &[u32],
+        distance: &[u32],
+        random: &mut Stream,
+    ) -> Option<Vec<Arc>> {
+        let (graph, number) = (self.graph, self.number);
+        let least = distance[spur as usize];
         self.open.iter_mut().for_each(Vec::clear);
         self.enter(spur, 0, (spur, 0), 0);
         let mut length = 0;
@@ -140,12 +174,8 @@ impl<'a> Search<'a> {
                 {
                     continue;
                 }
-                self.enter(
-                    arc.to,
-                    further,
-                    (node, arc.link),
-                    (further + there - least) as usize,
-                );
+                let beyond = (further + there - least) as usize;
+                self.enter(arc.to, further, (node, arc.link), beyond);
             }
             // Of those that lie equally well, any may be the next.
             random.shuffle(&mut self.open[length][mark..]);
@@ -153,21 +183,43 @@ impl<'a> Search<'a> {
         let mut way = Vec::new();
         let mut node = dst;
         while node != spur {
-            way.push((node, self.before[node as usize].1));
-            node = self.before[node as usize].0;
+            let (before, link) = self.before[node as usize];
+            way.push(Arc { to: node, link });
+            node = before;
         }
-        let (mut nodes, mut links) = (nodes.to_vec(), links.to_vec());
-        let deviates = links.len();
-        for &(node, link) in way.iter().rev() {
-            nodes.push(node);
-            links.push(link);
+        way.reverse();
+        Some(way)
+    }
+
+    /// The shortest way from `spur` to `dst` whose nodes come first in the order of words: the distances in what is left of the
+    /// graph, and then always the smallest node that comes closer.
+    fn numbered(&mut self, spur: u32, dst: u32, taken: &[u32]) -> Option<Vec<Arc>> {
+        let (graph, number) = (self.graph, self.number);
+        self.open.iter_mut().for_each(Vec::clear);
+        self.enter(dst, 0, (dst, 0), 0);
+        let mut at = 0;
+        while let Some(&node) = self.open[0].get(at) {
+            at += 1;
+            for &before in graph.steps_to(node) {
+                let is_out = self.forbidden[before as usize] == number || !graph.forwards(before);
+                if before != spur && !is_out && self.reached[before as usize] != number {
+                    self.enter(before, self.steps[node as usize] + 1, (before, 0), 0);
+                }
+            }
         }
-        Some(Candidate {
-            rank: std::cmp::Reverse((links.len(), random.next_u64())),
-            links,
-            nodes,
-            deviates,
-        })
+        let mut way = Vec::new();
+        let mut node = spur;
+        while node != dst {
+            let is_allowed = |arc: &&Arc| {
+                self.reached[arc.to as usize] == number
+                    && !(node == spur && taken.contains(&arc.link))
+            };
+            let steps = graph.steps(node).iter().filter(is_allowed);
+            let arc = steps.min_by_key(|arc| (self.steps[arc.to as usize], arc.to))?;
+            way.push(*arc);
+            node = arc.to;
+        }
+        Some(way)
     }
 
     #[inline]
@@ -185,7 +237,6 @@ impl<'a> Search<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::digraph::Arc;
     use crate::random::stream;
     use std::collections::{BTreeMap, BTreeSet};
 
@@ -237,7 +288,7 @@ mod tests {
             all_lengths(&graph, 0, dst, &mut Vec::new(), &mut expected);
             expected.sort_unstable();
             for k in [1, 3, 8, 10_000] {
-                let paths = search.paths(0, dst, k, &distance, &mut stream(seed, "ties"));
+                let paths = search.paths(0, dst, k, &distance, Some(&mut stream(seed, "ties")));
                 let lengths: Vec<_> = paths.iter().map(Vec::len).collect();
                 assert_eq!(
                     lengths,
@@ -264,6 +315,52 @@ mod tests {
     }
 
     #[test]
+    fn without_draws_the_smallest_nodes_come_first() {
+        for seed in 0..3000 {
+            let graph = graph(seed);
+            let dst = graph.len() as u32 - 1;
+            let mut all = Vec::new();
+            all_paths(&graph, &mut vec![0], dst, &mut all);
+            all.sort_by_key(|p| (p.len(), p.clone()));
+            let distance = graph.distances(&[dst]);
+            let nodes = |path: Vec<u32>| {
+                let step = |at: u32, link: u32| {
+                    graph
+                        .steps(at)
+                        .iter()
+                        .find(|a| a.link == link)
+                        .expect("a step")
+                        .to
+                };
+                path.iter().fold(vec![0], |mut nodes, &link| {
+                    nodes.push(step(nodes[nodes.len() - 1], link));
+                    nodes
+                })
+            };
+            let found = Search::new(&graph).paths(0, dst, 10_000, &distance, None);
+            assert_eq!(
+                found.into_iter().map(nodes).collect::<Vec<_>>(),
+                all,
+                "seed {seed}"
+            );
+        }
+    }
+
+    fn all_paths(graph: &Digraph, path: &mut Vec<u32>, dst: u32, all: &mut Vec<Vec<u32>>) {
+        let at = path[path.len() - 1];
+        if at == dst {
+            return all.push(path.clone());
+        }
+        for arc in graph.steps(at) {
+            if !path.contains(&arc.to) {
+                path.push(arc.to);
+                all_paths(graph, path, dst, all);
+                path.pop();
+            }
+        }
+    }
+
+    #[test]
     fn of_equal_paths_any_may_come_first() {
         // Six ways of two links: over 6000 seeds each comes first 1000 times, sd sqrt(6000 x 5/36) = 28.9.
         let mut steps = vec![Vec::new(); 8];
@@ -281,7 +378,8 @@ mod tests {
         let distance = graph.distances(&[7]);
         let mut first = BTreeMap::new();
         for seed in 0..6000 {
-            let paths = Search::new(&graph).paths(0, 7, 2, &distance, &mut stream(seed, "ties"));
+            let paths =
+                Search::new(&graph).paths(0, 7, 2, &distance, Some(&mut stream(seed, "ties")));
             *first.entry(paths[0][0]).or_insert(0_i32) += 1;
         }
         assert!(

@@ -1,8 +1,10 @@
 //! k shortest paths: the shortest ones without a loop, equally long or not.
 //!
 //! Source: Yen 1971 (`yen.rs`); as routing of a Jellyfish Singla et al., NSDI 2012, section 5. Paths are computed for each
-//! pair of switches with hosts and carried as source routes. Which of equally long paths belong to the k is drawn, from
-//! a stream of the experiment's seed and the two ends.
+//! pair of switches with hosts and carried as source routes.
+//!
+//! Which of equally long paths belong to the k matters: at the flow level 8 subflows on a Jellyfish of 245 switches get 0.85
+//! of their rate where every pair draws its own, and less where all pairs prefer the same switches. Both are offered.
 
 use crate::digraph::Digraph;
 use crate::network::Network;
@@ -10,11 +12,23 @@ use crate::routes::Routes;
 use crate::routing::{Share, Ties, source_routed};
 use crate::yen::Search;
 
+crate::choice! {
+    /// Which of equally long paths come first.
+    pub enum Order {
+        /// Every pair of switches draws, from a stream of the experiment's seed.
+        Drawn = "drawn",
+        /// Those over the switches that come first in the topology: as programs do that compare the paths themselves.
+        Numbered = "numbered",
+    }
+}
+
 crate::kind! {
     /// The k shortest loopless paths between any two switches with hosts; packets carry their path.
     pub struct KShortest: "routing" / "k_shortest", source "Yen, Management Science 1971; Singla et al., NSDI 2012" {
         /// Paths of each pair; where fewer exist all of them are used, with a warning.
         pub k: u64 = 8, range 1..=1024;
+        /// Which of equally long paths come first.
+        pub ties: Order = Order::Drawn;
         /// How a connection gets one of them.
         pub share: Share = Share::Hash;
     }
@@ -34,7 +48,8 @@ impl KShortest {
             }
             let (src, dst) = (ends[from], ends[to]);
             let mut random = ties.stream(src, dst);
-            let paths = search.paths(src.0, dst.0, self.k as usize, &distances[to], &mut random);
+            let random = (self.ties == Order::Drawn).then_some(&mut random);
+            let paths = search.paths(src.0, dst.0, self.k as usize, &distances[to], random);
             let found = paths.len() as u64;
             pairs += 1;
             short += u64::from(found < self.k);
