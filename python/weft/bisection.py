@@ -17,6 +17,9 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST_SWITCHES = 1500
+"""Above, no bisection is looked for: the spectrum takes time that grows with the third power."""
+
 RANDOM_STARTS = 4
 """Halves drawn at random beside that of the spectrum."""
 
@@ -61,13 +64,17 @@ def bisection(weights: "NDArray[np.float64]", hosts: Sequence[int], seed: int = 
 
 
 def of_links(nodes: Mapping[str, Sequence[Any]], links: Mapping[str, Sequence[Any]]) -> "Bisection | None":
-    """The bisection of a scenario, from its `nodes()` and `links()`, in bits per second one way; None without hosts.
+    """The bisection of a scenario, from its `nodes()` and `links()`, in bits per second one way.
+
+    None for a single switch, and above MOST_SWITCHES of them.
 
     Each host counts at its first switch, and a cable with the slower of its directions that are up.
     """
     index = {name: n for n, name in enumerate(nodes["name"])}
     is_switch = [kind == "switch" for kind in nodes["kind"]]
     number = {n: at for at, n in enumerate(n for n, is_one in enumerate(is_switch) if is_one)}
+    if not 1 < len(number) <= MOST_SWITCHES:
+        return None
     weights = np.zeros((len(number), len(number)))
     hosts = [0] * len(number)
     seen = set()
@@ -78,7 +85,7 @@ def of_links(nodes: Mapping[str, Sequence[Any]], links: Mapping[str, Sequence[An
         elif is_switch[b] and a not in seen:
             seen.add(a)
             hosts[number[b]] += 1
-    return bisection(np.minimum(weights, weights.T), hosts) if sum(hosts) > 1 else None
+    return bisection(np.minimum(weights, weights.T), hosts)
 
 
 def _halves(order: "NDArray[np.float64]", load: "NDArray[np.float64]") -> "NDArray[np.float64]":
@@ -101,17 +108,17 @@ def _improved(
         trial, total, best, moves = side.copy(), 0.0, 0.0, 0
         is_free = np.ones(len(load), dtype=bool)
         history: list[list[int]] = []
-        # What the cut loses when a switch alone changes its side.
-        gain = -trial * (matrix @ trial)
+        pull = matrix @ trial
         for _ in range(len(load)):
-            changed = _best_exchange(matrix, load, trial, gain, is_free)
+            # What the cut loses when a switch alone changes its side.
+            changed = _best_exchange(matrix, load, trial, -trial * pull, is_free)
             if changed is None:
                 break
             which, gained = changed
             for at in which:
                 trial[at] = -trial[at]
+                pull += 2 * trial[at] * matrix[at]
                 is_free[at] = False
-            gain = -trial * (matrix @ trial)
             history.append(which)
             total += gained
             if total > best + 1e-9:

@@ -56,6 +56,15 @@ class Scenario:
         """Columns workload, src, dst, size_bytes, start_ps, ports, ideal_fct_ps, path (numbers of links)."""
         return dict(self.core.flows())
 
+    def survey(self) -> dict[str, Any]:
+        """Distances and paths, as lists of (value, how many): crates/net/src/survey.rs says which."""
+        survey: dict[str, Any] = json.loads(self.core.survey())
+        return survey
+
+    def warnings(self) -> list[str]:
+        """What to know of the routes before numbers are trusted."""
+        return self.core.warnings()
+
     def max_min(self, subflows: int = 1) -> list[float]:
         """Bits per second on the wire that each flow gets if all send at once and share links max-min fairly.
 

@@ -53,12 +53,12 @@ def rows(is_full: bool) -> Iterator[Row]:
         table = Path(folder) / "two_level.txt"
         table.write_text(two_level_tables())
         link = {"rate": "96 Mbps"}
-        fat_tree = {"topology": {"kind": "fat_tree", "k": 4, "link": link}}
+        fat_tree: dict[str, Any] = {"topology": {"kind": "fat_tree", "k": 4, "link": link}}
         fat_tree["routing"] = {"kind": "static_table", "file": str(table)}
         names = [f"h{pod}{edge}{j}" for pod in range(4) for edge in range(2) for j in range(2)]
         cables: list[dict[str, str]] = [{"a": name, "b": f"s{name[1]}"} for name in names]
         cables += [{"a": f"s{pod}", "b": "c", "rate": "106670 kbps"} for pod in range(4)]
-        tree = {"topology": {"kind": "custom", "links": cables, "link": link}}
+        tree: dict[str, Any] = {"topology": {"kind": "custom", "links": cables, "link": link}}
         for pattern, expected in REFERENCE.items():
             for fabric, base, percent in zip(("tree", "two-level table"), (tree, fat_tree), expected, strict=True):
                 draws = (200 if is_full else 40) if pattern == "random" else 1
