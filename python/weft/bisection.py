@@ -36,7 +36,7 @@ class Bisection:
 def bisection(weights: "NDArray[np.float64]", hosts: Sequence[int], seed: int = 1) -> Bisection:
     """Bounds for switches joined by `weights` (a symmetric matrix), with so many hosts each.
 
-    Where the hosts do not divide, a half can have a switch's hosts more than the other; the lower bound is for even halves.
+    Where the hosts do not divide, a half can have more of them than the other; the lower bound is for even halves.
 
     >>> ring = np.roll(np.eye(8), 1, 0) + np.roll(np.eye(8), -1, 0)
     >>> found = bisection(ring, [1] * 8)

@@ -169,7 +169,7 @@ def topology(
     """
     from weft.topology import analyse, document, print_analysis
 
-    documents = []
+    documents: list[dict[str, Any]] = []
     for experiment in [_loaded(each, set or []) for each in experiment_files(file)]:
         analysis, scenario = analyse(experiment)
         if not as_json:

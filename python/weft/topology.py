@@ -1,4 +1,4 @@
-"""What a fabric is before anything is sent over it: sizes, distances, paths, bisection, cost, and the bound of its flows.
+"""What a fabric is before anything is sent over it: sizes, distances, paths, bisection, cost, the bound of its flows.
 
 `weft topology FILE` prints it. Paths are those that the experiment's routing offers, in the fabric of its first repeat.
 """
@@ -197,7 +197,8 @@ def print_analysis(analysis: Analysis, topology: Mapping[str, Any], routing: str
     console = Console(highlight=False)
 
     def table(title: str, head: tuple[str, str], steps: Sequence[Step]) -> None:
-        shown = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+        console.print(title)
+        shown = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
         for name in (*head, "share", "up to"):
             shown.add_column(name, justify="right")
         for step in steps:
@@ -213,8 +214,8 @@ def print_analysis(analysis: Analysis, topology: Mapping[str, Any], routing: str
     sizes = ", ".join(f"{n} with {ports} ports" for ports, n in a.switches_by_ports.items())
     console.print(f"{topology.get('kind')}: {a.hosts:,} hosts, {a.switches:,} switches, {a.cables:,} cables")
     console.print(
-        f"cost: {a.switch_ports:,} switch ports in use ({sizes}), {a.cables - a.host_cables:,} cables between switches, "
-        f"{a.host_cables:,} to hosts"
+        f"cost: {a.switch_ports:,} switch ports in use ({sizes}), "
+        f"{a.cables - a.host_cables:,} cables between switches, {a.host_cables:,} to hosts"
     )
     console.print()
     table(f"distance between hosts, mean {a.mean_hops:.3f} links", ("links", "pairs"), a.pairs_by_hops)
@@ -232,12 +233,11 @@ def print_analysis(analysis: Analysis, topology: Mapping[str, Any], routing: str
         cut = a.bisection
         console.print(
             f"bisection: at least {rate(cut.lower_bps)} (spectrum), at most {rate(cut.best_bps)} (best cut found, "
-            f"{100 * cut.hosts_share:.3g} % of the hosts on one side), {100 * cut.best_bps / cut.full_bps:.3g} % of what "
-            "half of the hosts send"
+            f"{100 * cut.hosts_share:.3g} % of the hosts on one side); half of the hosts send {rate(cut.full_bps)}"
         )
     for bound in a.bounds:
         console.print(
-            f"max-min bound of the experiment's flows, {bound.subflows} subflow{'s' if bound.subflows > 1 else ''} each: "
+            f"max-min bound of the flows, {bound.subflows} subflow{'s' if bound.subflows > 1 else ''} each: "
             f"mean {rate(bound.mean_bps)}, median {rate(bound.p50_bps)}, least {rate(bound.least_bps)}, "
             f"Jain {bound.jain:.3f}"
         )

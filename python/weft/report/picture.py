@@ -1,7 +1,7 @@
 """The picture of a fabric before anything is sent: its nodes and cables, as the report draws them.
 
-The colour of a link between switches says on how many of the routes' paths it lies; hosts' links are thin and grey. Above
-`LABELLED` switches only dots are drawn, so that a Jellyfish of 250 hosts stays a picture of its cables.
+The colour of a link between switches says on how many of the routes' paths it lies; hosts' links are thin and grey.
+Above `LABELLED` switches only dots are drawn, so that a Jellyfish of 250 hosts stays a picture of its cables.
 """
 
 from html import escape
@@ -60,18 +60,19 @@ def picture(scenario: "Scenario", title: str) -> Figure:
     layers: list[Any] = [base.transform_filter("datum.between == 'false'").mark_rule(**own)]
     most = lines.filter(pl.col("between"))["paths"].max()
     if isinstance(most, float):
-        heat = alt.Color("paths:Q", title="Paths on the link", scale=alt.Scale(domain=[0, max(most, 1.0)]))
+        scale = alt.Scale(domain=[0, max(most, 1.0)], clamp=True, interpolate="lab")
+        heat = alt.Color("paths:Q", title="Paths on the link", scale=scale)
         wires = base.transform_filter("datum.between == 'true'")
         layers.append(wires.mark_rule(strokeWidth=thick, strokeCap="round").encode(color=heat))
     marks = alt.Chart(alt.NamedData("nodes")).encode(x=x, y=y, tooltip=["node:N"])
     drawn = node_marks(marks, plan.kind, max(len(name) for name in nodes["name"]))
-    # Boxes and names come behind the dots of switches and hosts.
     layers += drawn if len(switches) <= LABELLED else _small(marks)
     chart = alt.layer(*layers).add_params(alt.param("panel", value=WIDTH))
     caption = (
         f"{node_table.height - len(switches):,} hosts, {len(switches):,} switches, {lines.height:,} directed links"
     )
-    aspect = plan.aspect if plan.kind == "layered" else 1.0
+    # Higher than in a report, where several panels share a page.
+    aspect = 1.7 * plan.aspect if plan.kind == "layered" else 1.0
     return Figure("topology", title, caption, finish(chart, tables, margin=16, aspect=aspect), tables)
 
 

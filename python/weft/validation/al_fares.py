@@ -8,7 +8,8 @@ The tree joins four switches of four hosts each by uplinks of 106.67 Mb/s, 3.6 t
 (4 x 96) = 27.8 %. The two-level tables send upward by the last byte of the destination: edge switch z uses uplink (j
 + z) mod 2 for hosts ...(j + 2), aggregation switches alike. Here at the flow level, max-min; the paper measured TCP.
 In `random` any other host is a destination, so that several may share one: that, not the fabric, keeps it below 100 %
-of ideal.
+of ideal. So the strides are
+tested, within 5 points, and random is shown.
 """
 
 import random
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.validation.fabrics import scenarios
-from weft.validation.oracle import Oracle, Row, shown
+from weft.validation.oracle import Oracle, Row, near, shown
 
 LINE = 96e6
 REFERENCE = {
@@ -64,7 +65,11 @@ def rows(is_full: bool) -> Iterator[Row]:
                 draws = (200 if is_full else 40) if pattern == "random" else 1
                 found = [_share(base, _workload(pattern, names, draw)) for draw in range(draws)]
                 setup = f"{fabric}, max-min" + (f", {draws} draws" if draws > 1 else "")
-                yield shown(pattern, setup, 100 * sum(found) / draws, percent, unit="%")
+                share = 100 * sum(found) / draws
+                if pattern == "random":
+                    yield shown(pattern, setup, share, percent, unit="%")
+                else:
+                    yield near(pattern, setup, share, percent, absolute=5, unit="%")
 
 
 def _workload(pattern: str, names: list[str], draw: int) -> dict[str, Any]:

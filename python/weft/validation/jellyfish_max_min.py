@@ -4,10 +4,10 @@ Source: a separate program; mean rate over the hosts' rate of a random permutati
 deviation over draws): equal-cost paths with 1 flow 0.550 (0.012), with 8 flows 0.741 (0.009); 8 shortest paths with 1
 flow 0.438 (0.007), with 8 flows 0.831 (0.007). Within two standard deviations.
 
-Over the 8 shortest paths the 8 flows of two hosts take one each. Which of equally long paths belong to the 8 decides how
-well they spread: where all pairs prefer the switches that come first (ties = "numbered", as a program does that keeps
-candidates in a heap of paths) less than where each pair draws. What the program did is not known; the first is tested,
-the second shown.
+Over the 8 shortest paths the 8 flows of two hosts take one each. Which of equally long paths belong to the 8 decides
+how well they spread: where all pairs prefer the switches that come first (ties = "numbered", as a program does that
+keeps candidates in a heap of paths) less than where each pair draws. What the program did is not known; the first is
+tested, the second shown.
 """
 
 from collections.abc import Iterator
