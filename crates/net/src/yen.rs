@@ -39,6 +39,8 @@ pub(crate) struct Search<'a> {
     steps: Vec<u32>,
     /// By node: node and link before it.
     before: Vec<(u32, u32)>,
+    /// By node: the search in which it was known not to lead to the target in so many steps.
+    failed: Vec<(u32, u32)>,
     /// By length of the whole path, beyond the least: nodes to be looked at, last in, first out.
     open: Vec<Vec<u32>>,
 }
@@ -54,6 +56,7 @@ impl<'a> Search<'a> {
             number: 0,
             steps: vec![0; nodes],
             before: vec![(0, 0); nodes],
+            failed: vec![(0, 0); nodes],
             open: Vec::new(),
         }
     }
@@ -117,10 +120,15 @@ impl<'a> Search<'a> {
         if distance[spur as usize] == FAR {
             return None;
         }
-        let way = match &mut random {
-            Some(random) => self.drawn(spur, dst, taken, distance, random)?,
-            None => self.numbered(spur, dst, taken)?,
-        };
+        let mut way = self.shortest(spur, dst, taken, distance, random.as_deref_mut())?;
+        if random.is_none() {
+            let length = way.len() as u32;
+            way.clear();
+            // Back at the spur a way could take what is taken.
+            self.forbidden[spur as usize] = self.number;
+            let is_found = self.smallest(spur, dst, taken, distance, length, &mut way);
+            assert!(is_found, "there is a way of that length");
+        }
         let (mut nodes, mut links) = (nodes.to_vec(), links.to_vec());
         let deviates = links.len();
         for arc in way {
@@ -135,14 +143,14 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// A shortest way from `spur` to `dst`, any of them.
-    fn drawn(
+    /// A shortest way from `spur` to `dst`; with `random`, any of them.
+    fn shortest(
         &mut self,
         spur: u32,
         dst: u32,
         taken: &[u32],
         distance: &[u32],
-        random: &mut Stream,
+        mut random: Option<&mut Stream>,
     ) -> Option<Vec<Arc>> {
         let (graph, number) = (self.graph, self.number);
         let least = distance[spur as usize];
@@ -178,7 +186,9 @@ impl<'a> Search<'a> {
                 self.enter(arc.to, further, (node, arc.link), beyond);
             }
             // Of those that lie equally well, any may be the next.
-            random.shuffle(&mut self.open[length][mark..]);
+            if let Some(random) = &mut random {
+                random.shuffle(&mut self.open[length][mark..]);
+            }
         }
         let mut way = Vec::new();
         let mut node = dst;
@@ -191,35 +201,47 @@ impl<'a> Search<'a> {
         Some(way)
     }
 
-    /// The shortest way from `spur` to `dst` whose nodes come first in the order of words: the distances in what is left of the
-    /// graph, and then always the smallest node that comes closer.
-    fn numbered(&mut self, spur: u32, dst: u32, taken: &[u32]) -> Option<Vec<Arc>> {
+    /// Adds to `way` the way from `node` to `dst` of at most `left` steps whose nodes come first in the order of words. Where
+    /// there is none it is remembered how many steps were too few. `left` is the least for the spur, so that no way that
+    /// is found meets a node twice.
+    fn smallest(
+        &mut self,
+        node: u32,
+        dst: u32,
+        taken: &[u32],
+        distance: &[u32],
+        left: u32,
+        way: &mut Vec<Arc>,
+    ) -> bool {
+        if node == dst {
+            return true;
+        }
         let (graph, number) = (self.graph, self.number);
-        self.open.iter_mut().for_each(Vec::clear);
-        self.enter(dst, 0, (dst, 0), 0);
-        let mut at = 0;
-        while let Some(&node) = self.open[0].get(at) {
-            at += 1;
-            for &before in graph.steps_to(node) {
-                let is_out = self.forbidden[before as usize] == number || !graph.forwards(before);
-                if before != spur && !is_out && self.reached[before as usize] != number {
-                    self.enter(before, self.steps[node as usize] + 1, (before, 0), 0);
-                }
+        let is_spur = way.is_empty();
+        let mut steps: Vec<Arc> = graph
+            .steps(node)
+            .iter()
+            .filter(|arc| {
+                let next = arc.to as usize;
+                let (when, too_few) = self.failed[next];
+                distance[next] < left
+                    && self.forbidden[next] != number
+                    && (graph.forwards(arc.to) || arc.to == dst)
+                    && !(is_spur && taken.contains(&arc.link))
+                    && !(when == number && left - 1 <= too_few)
+            })
+            .copied()
+            .collect();
+        steps.sort_unstable();
+        for arc in steps {
+            way.push(arc);
+            if self.smallest(arc.to, dst, taken, distance, left - 1, way) {
+                return true;
             }
+            way.pop();
         }
-        let mut way = Vec::new();
-        let mut node = spur;
-        while node != dst {
-            let is_allowed = |arc: &&Arc| {
-                self.reached[arc.to as usize] == number
-                    && !(node == spur && taken.contains(&arc.link))
-            };
-            let steps = graph.steps(node).iter().filter(is_allowed);
-            let arc = steps.min_by_key(|arc| (self.steps[arc.to as usize], arc.to))?;
-            way.push(*arc);
-            node = arc.to;
-        }
-        Some(way)
+        self.failed[node as usize] = (number, left);
+        false
     }
 
     #[inline]
