@@ -292,14 +292,16 @@ def test_an_interruption_keeps_what_is_finished(tmp_path: Path, number: int, sta
     assert again.returncode == 0, again.stderr
 
 
-def test_the_path_of_a_simulation_loads_no_data_stack(small: Path) -> None:
+def test_no_data_stack_is_loaded_while_runs_are_simulated(small: Path) -> None:
     code = (
         "import sys, pathlib, weft\n"
         "from weft.execute import execute\n"
-        "from weft.progress import Lines\n"
-        "execute(weft.load('small.toml'), pathlib.Path('o'), Lines())\n"
-        "heavy = {'polars', 'altair', 'scipy', 'numpy', 'pandas'} & set(sys.modules)\n"
-        "assert not heavy, heavy\n"
+        "from weft.progress import Silent\n"
+        "class Watch(Silent):\n"
+        "    def end(self, run, outcome):\n"
+        "        heavy = {'polars', 'altair', 'scipy', 'numpy', 'pandas'} & set(sys.modules)\n"
+        "        assert not heavy, heavy\n"
+        "execute(weft.load('small.toml'), pathlib.Path('o'), Watch(), jobs=1)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, cwd=small, env=environment())
 

@@ -30,27 +30,28 @@ def test_time_left_is_what_is_left_at_the_pace_so_far() -> None:
     # Four runs, one there already: after 10 s one is done and the next half done, 1.5 of 3. The rest takes as long.
     pace.plan(4, 1)
     assert pace.seconds_left is None
-    pace.begin()
-    pace.end()
-    pace.begin()
+    pace.begin(RUN)
+    pace.end(RUN)
+    pace.begin(RUN)
     clock.now = 10.0
-    pace.progress = progress(50, 100)
+    pace.advance(RUN, progress(50, 100))
     assert pace.seconds_left == 10.0
 
 
 def test_without_an_end_the_share_is_that_of_flows() -> None:
     pace = Pace(Clock())
-    pace.progress = progress(50, None, done=3)
-    assert pace.share_of_run == 0.3
+    pace.begin(RUN)
+    pace.advance(RUN, progress(50, None, done=3))
+    assert pace.share_under_way == 0.3
 
 
-def test_events_per_second_are_those_of_the_current_run() -> None:
+def test_events_per_second_are_those_of_the_runs_under_way() -> None:
     clock = Clock()
     pace = Pace(clock)
     clock.now = 5.0
-    pace.begin()
+    pace.begin(RUN)
     clock.now = 7.0
-    pace.progress = progress(1, 2)
+    pace.advance(RUN, progress(1, 2))
     assert pace.events_per_second == 500.0
 
 
@@ -60,7 +61,7 @@ def test_lines_are_sparse_and_trouble_is_told() -> None:
     lines.plan(2, 1)
     lines.begin(RUN)
     for now in range(100):
-        lines.advance(progress(now, 100))
+        lines.advance(RUN, progress(now, 100))
     lines.end(RUN, "failed: no reason")
     lines.close()
     assert stream.getvalue().splitlines() == [

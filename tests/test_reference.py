@@ -60,7 +60,7 @@ def whole(kind: Kind) -> str:
             return star + text + permutation
         case "section", "experiment":
             return text + star + permutation
-        case "section", "report" | "sweep" | "measure" | "failure":
+        case "section", "report" | "sweep" | "measure" | "analysis" | "failure":
             return star + permutation + text
         case _:
             return text + star + permutation

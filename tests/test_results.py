@@ -31,7 +31,7 @@ def test_every_table_carries_the_swept_keys(tmp_path: Path) -> None:
     table = results.table()
     assert table["runs"].to_list() == [2, 2, 2, 2]
     assert (table["goodput_low"] <= table["goodput"]).all()
-    assert "goodput" in results._repr_html_()
+    assert "Goodput" in results._repr_html_()
 
 
 def test_repeats_of_one_seed_see_the_same_traffic(tmp_path: Path) -> None:

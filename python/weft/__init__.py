@@ -12,24 +12,30 @@ from typing import TYPE_CHECKING, Any
 from weft.errors import ExperimentError, Fault, Interrupted, OutputError, ResultsError, RunError, WeftError
 
 if TYPE_CHECKING:
+    from weft.comparison import Comparison, compare
     from weft.execute import run
     from weft.experiment.experiment import Experiment, load
     from weft.interop import from_networkx
     from weft.results import Results
     from weft.scenario import Scenario
+    from weft.searching import search
 
     __version__: str
 
 _PLACES = {
+    "Comparison": "weft.comparison",
     "Experiment": "weft.experiment.experiment",
     "Results": "weft.results",
     "Scenario": "weft.scenario",
+    "compare": "weft.comparison",
     "from_networkx": "weft.interop",
     "load": "weft.experiment.experiment",
     "run": "weft.execute",
+    "search": "weft.searching",
 }
 
 __all__ = [
+    "Comparison",
     "Experiment",
     "ExperimentError",
     "Fault",
@@ -41,9 +47,11 @@ __all__ = [
     "Scenario",
     "WeftError",
     "__version__",
+    "compare",
     "from_networkx",
     "load",
     "run",
+    "search",
 ]
 
 

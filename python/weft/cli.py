@@ -19,7 +19,7 @@ import typer
 from weft.errors import ExperimentError, Fault, Interrupted, RunError, WeftError
 
 if TYPE_CHECKING:
-    from weft.execute.local import Outcome
+    from weft.execute.driver import Outcome
     from weft.experiment.experiment import Experiment
     from weft.results import Results
 
@@ -75,6 +75,12 @@ def run(
     backend: Annotated[
         str | None, typer.Option("--backend", metavar="KIND", help="As --set backend.kind=KIND.")
     ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="Most runs at once; default one for every core.")
+    ] = None,
+    on: Annotated[
+        str, typer.Option("--on", metavar="WHERE", help="local, ray, or the address of a Ray cluster: ray://HOST:PORT.")
+    ] = "local",
     report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
     as_json: AsJson = False,
 ) -> None:
@@ -82,7 +88,7 @@ def run(
 
     What the output folder has already is not run again: an interrupted sweep goes on with the same command.
     """
-    from weft.execute import execute, write_plan
+    from weft.execute import execute
     from weft.progress import observer
     from weft.results import Results
 
@@ -93,16 +99,10 @@ def run(
     is_whole = True
     for experiment, directory in experiments:
         with interruptible() as stop:
-            try:
-                outcome = execute(experiment, directory, observer(), stop)
-            except Interrupted:
-                if any((directory / "runs").glob("[!.]*")):
-                    write_plan(experiment, directory)
-                raise
-        write_plan(experiment, directory)
+            outcome = execute(experiment, directory, observer(), stop, jobs, on)
         is_whole &= outcome.is_whole
         results = Results(directory) if len(outcome.failed) < outcome.planned else None
-        page = _report(directory) if report and results else None
+        page = _report(directory) if report else None
         documents.append(_run_document(experiment, outcome, results, page))
         if len(files) > 1 and not as_json:
             print(f"\n{experiment.name}")
@@ -118,7 +118,7 @@ def run(
 @app.command()
 def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
     """Validate an experiment, print it with all defaults, predict its size and memory; run nothing."""
-    from weft.execute.local import refuse_what_cannot_run
+    from weft.execute.checks import refuse_what_cannot_run
     from weft.progress import quantity
 
     documents = []
@@ -126,12 +126,18 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
         predictions = [experiment.predict(cell) for cell in experiment.cells()]
         refuse_what_cannot_run(experiment)
         largest = max(predictions, key=lambda prediction: prediction.memory_bytes)
-        runs = experiment.sweep.size * experiment.sweep.repeats
+        sweep = experiment.sweep
+        runs = sweep.size * sweep.fewest
         warnings = list(dict.fromkeys(text for cell in experiment.cells() for text in experiment.advice(cell)))
+        warnings += experiment.search.warnings
         if not as_json:
             print(experiment.toml)
-            cells, repeats = _count(experiment.sweep.size, "cell"), _count(experiment.sweep.repeats, "repeat")
-            print(f"# {cells} x {repeats} = {_count(runs, 'run')}")
+            repeats = _count(sweep.fewest, "repeat")
+            if sweep.most > sweep.fewest:
+                repeats = f"{sweep.fewest} to {_count(sweep.most, 'repeat')}"
+                print(f"# {_count(sweep.size, 'cell')} x {repeats}: {runs} to {_count(sweep.size * sweep.most, 'run')}")
+            else:
+                print(f"# {_count(sweep.size, 'cell')} x {repeats} = {_count(runs, 'run')}")
             print(
                 f"# {'the run' if runs == 1 else 'largest cell'}: {_count(largest.hosts, 'host')}, "
                 f"{_count(largest.switches, 'switch')}, {_count(largest.links, 'directed link')}, "
@@ -143,8 +149,9 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
         documents.append(
             {
                 "experiment": experiment.resolved,
-                "cells": experiment.sweep.size,
-                "repeats": experiment.sweep.repeats,
+                "cells": sweep.size,
+                "repeats": sweep.fewest,
+                "most_repeats": sweep.most,
                 "runs": runs,
                 "prediction": prediction,
                 "warnings": warnings,
@@ -232,13 +239,15 @@ def list_kinds(
 @app.command()
 def show(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")],
+    analysis: Annotated[bool, typer.Option("--analysis", help="Every table of the [[analysis]] entries.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """The results of a folder as tables in the terminal."""
     from rich.console import Console
 
+    from weft.analysis import analyse
     from weft.results import Results
-    from weft.terminal import print_cells
+    from weft.terminal import print_answers, print_cells
 
     results = Results(directory)
     if as_json:
@@ -248,9 +257,129 @@ def show(
     _print_unfinished(
         results, [(run, _cell(manifest)) for run, manifest in results.manifests.items() if not manifest["finished"]]
     )
+    _print_absent(results)
     print_cells(Console(), results)
+    print_answers(Console(), analyse(results), whole=analysis, directory=directory)
     some = next(iter(results.manifests.values()))
     print(f"{_count(len(results.manifests), 'run')} by weft {some['version']} ({some['backend']} backend)")
+
+
+@app.command()
+def compare(
+    directories: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders that weft run wrote; the first is the reference.")
+    ],
+    over: Annotated[
+        str | None,
+        typer.Option("--over", metavar="KEY", help="Inside one folder: compare the values of this swept key."),
+    ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option("--reference", metavar="VALUE", help="The value of KEY to compare with; default its first."),
+    ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", metavar="NAME", help="fct, or fct.p99; default all metrics. Repeatable."),
+    ] = None,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--margin", metavar="SIZE", help="What does not matter: '5 %' (default), 'fct=2 %', 'fct=1 ms'. Repeatable."
+        ),
+    ] = None,
+    confidence: Annotated[float, typer.Option("--confidence", metavar="SHARE", help="Of the intervals.")] = 0.95,
+    common: Annotated[
+        bool, typer.Option("--common", help="Where the repeats differ: only those that both have, in pairs.")
+    ] = False,
+    adjust: Annotated[
+        str, typer.Option("--adjust", metavar="METHOD", help="For many tests: holm, or bh (Benjamini-Hochberg).")
+    ] = "holm",
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Write an HTML page that opens offline.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare results, cell by cell and repeat by repeat: difference, interval, and whether it matters."""
+    from rich.console import Console
+
+    from weft.comparison import compare
+    from weft.comparison.shown import print_comparison
+
+    found = compare(
+        *directories,
+        over=over,
+        reference=reference,
+        metrics=metric or (),
+        margin=margin or (),
+        confidence=confidence,
+        adjust=adjust,
+        common=common,
+    )
+    if report:
+        found.write_page(report)
+    if as_json:
+        page = {"report": str(report) if report else None}
+        print(json.dumps(found.document | page, indent=1, allow_nan=False))
+        return
+    _print_warnings(list(found.warnings))
+    print_comparison(Console(), found)
+    if report:
+        print(f"report: {report}")
+
+
+@app.command()
+def search(
+    file: File,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Where results go; default out/NAME-search.")
+    ] = None,
+    set: Setting = None,
+    trials: Annotated[
+        int | None,
+        typer.Option("--trials", metavar="N", help="As --set search.trials=N; a search that is there goes on."),
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", metavar="N", help="Most runs at once; default one for every core.")
+    ] = None,
+    on: Annotated[
+        str, typer.Option("--on", metavar="WHERE", help="local, ray, or the address of a Ray cluster: ray://HOST:PORT.")
+    ] = "local",
+    report: Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Find the values of [space] that are best for [objective].
+
+    A search that was interrupted, or is asked for more trials, goes on with the same command.
+    """
+    from rich.console import Console
+
+    from weft.progress import observer
+    from weft.searching import go
+    from weft.searching.shown import print_found
+
+    settings = [*(set or []), *([f"search.trials={trials}"] if trials is not None else [])]
+    place, *others = experiment_files(file)
+    if others:
+        raise WeftError(f"{file}: holds several experiments; a search is of one: name its file, like {place}")
+    experiment = _loaded(place, settings)
+    directory = out or Path("out") / f"{_folder(None, file, place, 1).name}-search"
+    with interruptible() as stop:
+        found = go(experiment, directory, observer(), stop, jobs, on)
+    page = None
+    if report:
+        from weft.searching.page import write_page
+
+        page = write_page(found)
+    if as_json:
+        print(json.dumps(found.document | {"report": str(page) if page else None}, indent=1))
+    else:
+        _print_warnings(list(found.warnings))
+        print_found(Console(), found)
+        print(f"results: {directory}")
+        if page:
+            print(f"report:  {page}")
+    if found.counts["failed"] or (found.best is None and not found.front):
+        raise typer.Exit(1)
 
 
 @app.command("report")
@@ -259,9 +388,11 @@ def write_report(
     as_json: AsJson = False,
 ) -> None:
     """Write report.html, one page that opens offline, and its figures."""
+    from weft.progress import telling
     from weft.report import write_report
 
-    page = write_report(directory)
+    with telling("report") as tell:
+        page = write_report(directory, tell=tell)
     print(json.dumps({"report": str(page)}) if as_json else f"report: {page}")
 
 
@@ -421,9 +552,11 @@ def _folder(out: Path | None, given: Path, file: Path, files: int) -> Path:
 def _report(directory: Path) -> Path | None:
     """The page, or None with a line that says why there is none."""
     try:
+        from weft.progress import telling
         from weft.report import write_report
 
-        return write_report(directory)
+        with telling("report") as tell:
+            return write_report(directory, tell=tell)
     except ImportError as error:
         print(f"no report: {error.name} is missing; install it, then: weft report {directory}", file=sys.stderr)
     except (WeftError, OSError) as error:
@@ -434,10 +567,12 @@ def _report(directory: Path) -> Path | None:
 def _print_run(outcome: "Outcome", results: "Results | None", page: Path | None) -> None:
     from rich.console import Console
 
-    from weft.terminal import print_cells
+    from weft.analysis import analyse
+    from weft.terminal import print_answers, print_cells
 
     if results:
         print_cells(Console(), results)
+        print_answers(Console(), analyse(results), whole=False, directory=outcome.directory)
     print(f"results: {outcome.directory}")
     if page:
         print(f"report:  {page}")
@@ -461,6 +596,24 @@ def _print_unfinished(results: "Results", runs: Sequence[tuple[str, str]]) -> No
             more = f" and {len(flows) - MOST_NAMED} more" if len(flows) > MOST_NAMED else ""
             print(f"  run {run}{of}: {reason}: flow {named}{more}", file=sys.stderr)
     _print_more(len(runs), "runs did not finish")
+
+
+def _print_absent(results: "Results") -> None:
+    """Names the runs that failed, alike ones once, and those that are not there."""
+    from weft.report.trouble import alike
+
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for row in results.failures.iter_rows(named=True):
+        kinds.setdefault(alike(row["message"]), []).append(row)
+    for rows in list(kinds.values())[:MOST_NAMED]:
+        first = rows[0]
+        others = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+        print(f"run {first['run']} ({first['cell']}){others}: failed: {first['message']}", file=sys.stderr)
+    _print_more(len(kinds), "kinds of failures")
+    if lacking := results.lacking:
+        more = f"; and {len(lacking) - MOST_NAMED} more" if len(lacking) > MOST_NAMED else ""
+        named = "; ".join(lacking[:MOST_NAMED])
+        print(f"{_count(len(lacking), 'planned run')} not there: {named}{more}", file=sys.stderr)
 
 
 def _print_more(count: int, what: str) -> None:
@@ -500,6 +653,7 @@ def _run_document(
         "warnings": outcome.warnings,
         "report": str(page) if page else None,
         "cells": results.table().to_dicts() if results else [],
+        "analyses": _analyses_document(results) if results else [],
     }
 
 
@@ -508,8 +662,26 @@ def _results_document(results: "Results") -> dict[str, Any]:
         "directory": str(results.directory),
         "warnings": results.warnings,
         "cells": results.table().to_dicts(),
+        "analyses": _analyses_document(results),
         "runs": list(results.manifests.values()),
+        "failed": results.failures.to_dicts(),
+        "lacking": results.lacking,
     }
+
+
+def _analyses_document(results: "Results") -> list[dict[str, Any]]:
+    from weft.analysis import analyse
+
+    return [
+        {
+            "title": answer.question.title,
+            "where": answer.question.where,
+            "refused": answer.refused,
+            "sentences": answer.sentences,
+            "rows": answer.rows,
+        }
+        for answer in analyse(results)
+    ]
 
 
 def _kind_document(kind: Any) -> dict[str, Any]:

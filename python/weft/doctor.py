@@ -46,6 +46,15 @@ TOOLS = (
 )
 """A tool is one line here."""
 
+LIBRARIES = (
+    ("polars", "results as frames", "polars"),
+    ("altair", "figures of the report", "altair"),
+    ("vl_convert", "figures as SVG and PNG", "vl-convert-python"),
+    ("optuna", "weft search", "optuna"),
+    ("ray", "weft run --on ray: a sweep on a cluster", "'weft[ray]'"),
+)
+"""A library is one line here: what is imported, what for, and how it is installed."""
+
 
 def examine() -> list[Finding]:
     """Everything that doctor looks at. Changes nothing."""
@@ -77,20 +86,15 @@ def _machine() -> list[Finding]:
 
 
 def _libraries() -> list[Finding]:
-    purposes = {
-        "polars": "results as frames",
-        "altair": "figures of the report",
-        "vl_convert": "figures as SVG and PNG",
-    }
     return [
         Finding(
             name,
             found := importlib.util.find_spec(name) is not None,
             "found" if found else "missing",
             purpose,
-            "" if found else f"pip install {name.replace('_', '-')}" + ("-python" if name == "vl_convert" else ""),
+            "" if found else f"pip install {package}",
         )
-        for name, purpose in purposes.items()
+        for name, purpose, package in LIBRARIES
     ]
 
 

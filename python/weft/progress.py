@@ -2,7 +2,8 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol, TextIO
 
 from weft.backend.packet import Progress
@@ -14,16 +15,25 @@ SPARSE_SECONDS = 10.0
 
 
 class Observer(Protocol):
-    """Is told what happens while runs are executed."""
+    """Is told what happens while runs are executed; several may be under way at once."""
+
+    def check(self, cells: int) -> None:
+        """So many cells are checked before anything runs."""
 
     def plan(self, runs: int, finished: int) -> None:
         """`runs` are planned, of which `finished` are there already."""
 
+    def planned(self, runs: int) -> None:
+        """The plan has grown to `runs`."""
+
     def begin(self, run: Run) -> None:
         """A run starts."""
 
-    def advance(self, progress: Progress) -> None:
+    def advance(self, run: Run, progress: Progress) -> None:
         """It has come this far."""
+
+    def retry(self, run: Run, reason: str) -> None:
+        """It will be tried again."""
 
     def end(self, run: Run, outcome: str) -> None:
         """It is over; `outcome` is empty if all is well."""
@@ -35,13 +45,22 @@ class Observer(Protocol):
 class Silent:
     """Says nothing."""
 
+    def check(self, cells: int) -> None:
+        """See Observer."""
+
     def plan(self, runs: int, finished: int) -> None:
+        """See Observer."""
+
+    def planned(self, runs: int) -> None:
         """See Observer."""
 
     def begin(self, run: Run) -> None:
         """See Observer."""
 
-    def advance(self, progress: Progress) -> None:
+    def advance(self, run: Run, progress: Progress) -> None:
+        """See Observer."""
+
+    def retry(self, run: Run, reason: str) -> None:
         """See Observer."""
 
     def end(self, run: Run, outcome: str) -> None:
@@ -52,7 +71,7 @@ class Silent:
 
 
 class Pace:
-    """What observers compute: share done, speed and time left, from the runs and the current one's progress."""
+    """What observers compute: share done, speed and time left, from the runs and the progress of those under way."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -60,61 +79,80 @@ class Pace:
         self.done = 0
         self._fresh = 0
         self._started = clock()
-        self._run_started = clock()
-        self.progress: Progress | None = None
+        self._under_way: dict[str, tuple[float, Progress | None]] = {}
 
     def plan(self, runs: int, finished: int) -> None:
         """See Observer."""
         self.runs, self.done = runs, finished
         self._started = self._clock()
 
-    def begin(self) -> None:
+    def begin(self, run: Run) -> None:
         """See Observer."""
-        self._run_started = self._clock()
-        self.progress = None
+        self._under_way[run.name] = (self._clock(), None)
 
-    def end(self) -> None:
+    def advance(self, run: Run, progress: Progress) -> None:
+        """See Observer."""
+        started, _ = self._under_way.get(run.name, (self._clock(), None))
+        self._under_way[run.name] = (started, progress)
+
+    def retry(self, run: Run) -> None:
+        """See Observer."""
+        self._under_way.pop(run.name, None)
+
+    def end(self, run: Run) -> None:
         """See Observer."""
         self.done += 1
         self._fresh += 1
-        self.progress = None
+        self._under_way.pop(run.name, None)
 
     @property
-    def share_of_run(self) -> float:
-        """Share of the current run, by simulated time where its end is known, else by flows; 0..1."""
-        progress = self.progress
-        if progress is None:
-            return 0.0
-        if progress.end_ps:
-            return min(1.0, progress.now_ps / progress.end_ps)
-        return progress.flows_done / progress.flows_total if progress.flows_total else 0.0
+    def share_under_way(self) -> float:
+        """Sum of the shares done of the runs under way, each 0..1."""
+        return sum(_share(progress) for _, progress in self._under_way.values() if progress)
 
     @property
     def events_per_second(self) -> float:
-        """Of the current run, by the clock."""
-        elapsed = self._clock() - self._run_started
-        return self.progress.events / elapsed if self.progress and elapsed > 0 else 0.0
+        """Of all runs under way, by the clock."""
+        now = self._clock()
+        return sum(
+            progress.events / (now - started)
+            for started, progress in self._under_way.values()
+            if progress and now > started
+        )
 
     @property
     def seconds_left(self) -> float | None:
         """As if what is left went as fast as what is done; None before there is anything to judge by."""
-        done = self._fresh + self.share_of_run
+        share = self.share_under_way
+        done = self._fresh + share
         if done < 0.005:
             return None
-        return (self._clock() - self._started) / done * (self.runs - self.done - self.share_of_run)
+        return (self._clock() - self._started) / done * max(0.0, self.runs - self.done - share)
 
     def line(self) -> str:
-        """One line about the current run."""
-        progress = self.progress
-        if progress is None:
+        """One line about the runs under way; only their number and speed if they are several."""
+        known = [progress for _, progress in self._under_way.values() if progress]
+        if not known:
             return ""
-        parts = [
-            f"{quantity(self.events_per_second)} events/s",
-            f"{quantity(progress.packet_hops)} packet-hops",
-            f"{simulated(progress.now_ps)} simulated",
-            f"{progress.flows_done}/{progress.flows_total} flows done",
-        ]
-        return ", ".join(parts)
+        speed = f"{quantity(self.events_per_second)} events/s"
+        if len(self._under_way) > 1:
+            return f"{len(self._under_way)} runs under way, {speed}"
+        (progress,) = known
+        return ", ".join(
+            [
+                speed,
+                f"{quantity(progress.packet_hops)} packet-hops",
+                f"{simulated(progress.now_ps)} simulated",
+                f"{progress.flows_done}/{progress.flows_total} flows done",
+            ]
+        )
+
+
+def _share(progress: Progress) -> float:
+    """Share of a run, by simulated time where its end is known, else by flows; 0..1."""
+    if progress.end_ps:
+        return min(1.0, progress.now_ps / progress.end_ps)
+    return progress.flows_done / progress.flows_total if progress.flows_total else 0.0
 
 
 class Lines:
@@ -126,37 +164,61 @@ class Lines:
         self._pace = Pace()
         self._said = time.monotonic()
 
+    def check(self, cells: int) -> None:
+        """See Observer."""
+        if time.monotonic() - self._said >= self._every:
+            self._say(f"{cells:,} cells checked")
+
     def plan(self, runs: int, finished: int) -> None:
         """See Observer."""
         self._pace.plan(runs, finished)
         there = f", {finished} of them already there" if finished else ""
         self._say(f"{runs} run{'s' if runs != 1 else ''}{there}")
 
+    def planned(self, runs: int) -> None:
+        """See Observer."""
+        self._pace.runs = runs
+
     def begin(self, run: Run) -> None:
         """See Observer."""
-        self._pace.begin()
+        self._pace.begin(run)
 
-    def advance(self, progress: Progress) -> None:
+    def advance(self, run: Run, progress: Progress) -> None:
         """See Observer."""
-        self._pace.progress = progress
-        if time.monotonic() - self._said >= self._every:
-            left = self._pace.seconds_left
-            ending = f", {duration(left)} left" if left is not None else ""
-            self._say(f"run {self._pace.done + 1} of {self._pace.runs}: {self._pace.line()}{ending}")
+        self._pace.advance(run, progress)
+        self._now_and_then()
+
+    def retry(self, run: Run, reason: str) -> None:
+        """See Observer."""
+        self._pace.retry(run)
+        self._say(_of(run, reason))
 
     def end(self, run: Run, outcome: str) -> None:
         """See Observer."""
-        self._pace.end()
+        self._pace.end(run)
         # A single run says at the end what is wrong with it.
         if outcome and self._pace.runs > 1:
-            self._say(f"run {run.name} ({run.cell}): {outcome}" if run.cell.chosen else f"run {run.name}: {outcome}")
+            self._say(_of(run, outcome))
+        else:
+            self._now_and_then()
 
     def close(self) -> None:
         """See Observer."""
 
+    def _now_and_then(self) -> None:
+        if time.monotonic() - self._said < self._every:
+            return
+        left = self._pace.seconds_left
+        parts = [self._pace.line(), f"{duration(left)} left" if left is not None else ""]
+        self._say(f"{self._pace.done} of {self._pace.runs} runs done: {', '.join(part for part in parts if part)}")
+
     def _say(self, line: str) -> None:
         self._said = time.monotonic()
         print(line, file=self._stream, flush=True)
+
+
+def _of(run: Run, said: str) -> str:
+    return f"run {run.name} ({run.cell}): {said}" if run.cell.chosen else f"run {run.name}: {said}"
 
 
 class Bar:
@@ -175,7 +237,15 @@ class Bar:
         )
         self._line = Text(no_wrap=True, overflow="ellipsis")
         self._live = Live(Group(self._bar, self._line), console=Console(stderr=True), transient=True)
+        self._started = time.monotonic()
         self._task: Any = None
+
+    def check(self, cells: int) -> None:
+        """See Observer."""
+        # A check that takes less needs no bar.
+        if time.monotonic() - self._started > 1.0:
+            self._live.start()
+            self._line.plain = f"checking: {cells:,} cells"
 
     def plan(self, runs: int, finished: int) -> None:
         """See Observer."""
@@ -183,33 +253,82 @@ class Bar:
         self._task = self._bar.add_task("runs", total=runs, completed=finished, left="")
         self._live.start()
 
+    def planned(self, runs: int) -> None:
+        """See Observer."""
+        self._pace.runs = runs
+        self._bar.update(self._task, total=runs)
+
     def begin(self, run: Run) -> None:
         """See Observer."""
-        self._pace.begin()
+        self._pace.begin(run)
 
-    def advance(self, progress: Progress) -> None:
+    def advance(self, run: Run, progress: Progress) -> None:
         """See Observer."""
-        self._pace.progress = progress
-        left = self._pace.seconds_left
-        done = self._pace.done + self._pace.share_of_run
-        self._bar.update(self._task, completed=done, left=f"{duration(left)} left" if left is not None else "")
+        self._pace.advance(run, progress)
+        self._update()
         self._line.plain = self._pace.line()
+
+    def retry(self, run: Run, reason: str) -> None:
+        """See Observer."""
+        self._pace.retry(run)
+        self._live.console.print(_of(run, reason), style="yellow", highlight=False, markup=False)
 
     def end(self, run: Run, outcome: str) -> None:
         """See Observer."""
-        self._pace.end()
-        self._bar.update(self._task, completed=self._pace.done)
+        self._pace.end(run)
+        self._update()
         if outcome and self._pace.runs > 1:
-            self._live.console.print(f"run {run.name}: {outcome}", style="yellow", highlight=False)
+            self._live.console.print(_of(run, outcome), style="yellow", highlight=False, markup=False)
 
     def close(self) -> None:
         """See Observer."""
         self._live.stop()
 
+    def _update(self) -> None:
+        left = self._pace.seconds_left
+        done = self._pace.done + self._pace.share_under_way
+        self._bar.update(self._task, completed=done, left=f"{duration(left)} left" if left is not None else "")
+
 
 def observer() -> Observer:
     """A bar if standard error is a terminal, else sparse lines."""
     return Bar() if sys.stderr.isatty() else Lines()
+
+
+@contextmanager
+def telling(title: str, after: float = 1.0) -> Iterator[Callable[[str, int, int], None]]:
+    """Shows how far a piece of work has come: gives a function that is told what is done, how much of it, of how much.
+
+    On a terminal it is a bar, once the work has taken `after` seconds; elsewhere a line now and then.
+    """
+    started = said = time.monotonic()
+    if not sys.stderr.isatty():
+
+        def line(what: str, done: int, of: int) -> None:
+            nonlocal said
+            if time.monotonic() - said >= SPARSE_SECONDS:
+                said = time.monotonic()
+                print(f"{title}: {what}, {done:,} of {of:,}", file=sys.stderr, flush=True)
+
+        yield line
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import Progress as RichProgress
+
+    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+    task = bar.add_task("")
+
+    def update(what: str, done: int, of: int) -> None:
+        if time.monotonic() - started > after:
+            bar.start()
+            bar.update(task, description=what, completed=done, total=of)
+
+    try:
+        yield update
+    finally:
+        bar.stop()
 
 
 def quantity(value: float) -> str:

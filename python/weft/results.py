@@ -13,6 +13,9 @@ from weft.errors import ResultsError
 if TYPE_CHECKING:
     import polars as pl
 
+    from weft.report.figure.drawing import Figure, Figures
+    from weft.report.folder import Folder
+
 TABLES = ("flows", "links", "queues", "paths", "samples", "nodes")
 PLAN_COLUMNS = ("run", "cell", "repeat", "seed")
 
@@ -30,22 +33,31 @@ class Results:
         if is_temporary:
             weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
         self._frames: dict[str, pl.DataFrame] = {}
+        self._values: dict[str, dict[str, float | None]] = {}
         if not self.directory.is_dir():
             raise ResultsError(f"{self.directory}: there is no such folder; give the one that weft run wrote")
         if not self.manifests:
-            raise ResultsError(f"{self.directory}: no finished run in it; give the folder that weft run wrote")
+            raise ResultsError(f"{self.directory}: {self._why_empty()}")
 
     @cached_property
     def manifests(self) -> dict[str, dict[str, Any]]:
         """The manifest of every finished run by the run's name, in the order of the plan."""
         found = {}
+        shared: dict[str, Any] = {}
         for file in (self.directory / "runs").glob("*/manifest.json"):
             if file.parent.name.startswith("."):
                 continue
             try:
-                found[file.parent.name] = json.loads(file.read_text(encoding="utf-8"))
+                manifest = json.loads(file.read_text(encoding="utf-8"))
             except (OSError, ValueError) as error:
                 raise ResultsError(f"{file}: cannot be read ({error}); delete {file.parent} and run again") from None
+            # The runs of a sweep have most sections in common: kept once, ten thousand manifests are small.
+            experiment = manifest.get("experiment")
+            if isinstance(experiment, dict):
+                manifest["experiment"] = {
+                    name: shared.setdefault(json.dumps([name, part]), part) for name, part in experiment.items()
+                }
+            found[file.parent.name] = manifest
         return dict(sorted(found.items(), key=lambda item: (item[1].get("repeat", 0), item[1].get("cell", 0), item[0])))
 
     @cached_property
@@ -56,7 +68,7 @@ class Results:
         file = self.directory / "plan.parquet"
         if file.is_file():
             return pl.read_parquet(file)
-        from weft.execute.plan import column
+        from weft.execute.plan_table import column
 
         rows = [
             {name: manifest.get(name) for name in PLAN_COLUMNS} | manifest["swept"]
@@ -113,7 +125,7 @@ class Results:
             import polars as pl
 
             frames = [
-                self.plan.filter(pl.col("run") == run).join(frame, how="cross")
+                frame.select(pl.lit(run).alias("run"), pl.all())
                 for run in self.manifests
                 if (frame := self.tables(run).get(table)) is not None
             ]
@@ -122,7 +134,10 @@ class Results:
                     'add every = "10 ms" under [measure]' if table == "samples" else f"tables: {', '.join(TABLES)}"
                 )
                 raise ResultsError(f"{self.directory}: no run has the table {table}; {way_out}")
-            self._frames[table] = pl.concat(frames, how="vertical_relaxed")
+            rows = pl.concat(frames, how="vertical_relaxed")
+            own = rows.columns[1:]
+            joined = rows.join(self.plan, on="run", how="inner", maintain_order="left")
+            self._frames[table] = joined.select(*self.plan.columns, *own)
         return self._frames[table]
 
     def tables(self, run: str) -> "RunTables":
@@ -143,23 +158,9 @@ class Results:
     def values(self, metric: str) -> "pl.DataFrame":
         """One number per finished run: the plan's columns and the metric's value, null where a run has none.
 
-        Raises ResultsError for a metric that there is not.
+        A metric, or a summary of one: "fct", "fct.p99". Raises ResultsError for a metric that there is not.
         """
-        import polars as pl
-
-        from weft.metric import METRICS
-
-        if metric not in METRICS:
-            raise ResultsError(f"{metric}: no such metric; there are {', '.join(METRICS)}")
-        rows: dict[str, list[Any]] = {"run": [], metric: []}
-        for run in self.manifests:
-            try:
-                value: float | None = METRICS[metric].value(self.tables(run))
-            except ResultsError:
-                value = None
-            rows["run"].append(run)
-            rows[metric].append(value)
-        return self.plan.join(pl.DataFrame(rows, schema={"run": pl.String, metric: pl.Float64}), on="run", how="inner")
+        return self.numbers((metric,))
 
     def table(self, metrics: tuple[str, ...] = ("goodput", "fct", "slowdown")) -> "pl.DataFrame":
         """One row per cell: the swept keys, the runs, and for every metric its mean and 95 % interval over repeats.
@@ -170,13 +171,11 @@ class Results:
 
         from weft.statistics.interval import mean_interval
 
-        values = {metric: self.values(metric) for metric in metrics}
         rows = []
-        cells = self.plan.filter(pl.col("run").is_in(list(self.manifests)))
-        for (cell,), runs in cells.group_by("cell", maintain_order=True):
+        for (cell,), runs in self.numbers(metrics).group_by("cell", maintain_order=True):
             row: dict[str, Any] = {"cell": cell} | {name: runs[name][0] for name in self.swept} | {"runs": runs.height}
-            for metric, frame in values.items():
-                known = frame.filter(pl.col("cell") == cell)[metric].drop_nulls().to_list()
+            for metric in metrics:
+                known = runs[metric].drop_nulls().to_list()
                 interval = mean_interval(known) if known else None
                 row[metric] = interval.mean if interval else None
                 row[f"{metric}_low"] = interval.low if interval else None
@@ -184,11 +183,112 @@ class Results:
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None).sort("cell")
 
-    def _repr_html_(self) -> str:
-        import html
+    def numbers(self, metrics: tuple[str, ...]) -> "pl.DataFrame":
+        """The plan's columns of every finished run and a column per metric, null where a run has no value of it.
 
-        warnings = "".join(f"<p><b>Warning:</b> {html.escape(text)}</p>" for text in self.warnings)
-        return f"<p>{html.escape(str(self))}</p>{warnings}{self.table()._repr_html_()}"
+        They come from one pass over the tables, and are kept. Raises ResultsError for a metric that there is not.
+        """
+        import polars as pl
+
+        from weft.metric import METRICS, SUMMARIES
+        from weft.report.folder import RunTables
+        from weft.report.table import full_name, numbers_of
+
+        for metric in metrics:
+            name, _, summary = metric.partition(".")
+            if name not in METRICS or (summary and summary not in SUMMARIES):
+                raise ResultsError(
+                    f"{metric}: no such metric; there are {', '.join(METRICS)}, "
+                    f"and of each {', '.join(SUMMARIES)}, like fct.p99"
+                )
+        if wanted := [metric for metric in metrics if metric not in self._values]:
+            for run in self.manifests:
+                found = numbers_of(RunTables(self.directory / "runs" / run), [full_name(metric) for metric in wanted])
+                for metric in wanted:
+                    value = found[full_name(metric)]
+                    self._values.setdefault(metric, {})[run] = value if isinstance(value, float) else None
+        columns = [pl.Series("run", list(self.manifests), dtype=pl.String)]
+        columns += [pl.Series(metric, list(self._values[metric].values()), dtype=pl.Float64) for metric in metrics]
+        return self.plan.join(pl.DataFrame(columns), on="run", how="inner", maintain_order="left")
+
+    def know(self, values: Mapping[str, Mapping[str, float | str]]) -> None:
+        """Takes numbers of runs that were computed elsewhere: by metric and summary (`fct.mean`), then by run."""
+        from weft.metric import METRICS
+
+        for name, by_run in values.items():
+            stem, _, summary = name.partition(".")
+            if stem not in METRICS or self.manifests.keys() - by_run.keys():
+                continue
+            known = {run: value if isinstance(value := by_run[run], float) else None for run in self.manifests}
+            self._values[name] = known
+            if summary == METRICS[stem].summary:
+                self._values[stem] = known
+
+    @property
+    def failures(self) -> "pl.DataFrame":
+        """One row per failed run: run, cell, repeat, seed, kind, message, attempts, and the command to repeat it."""
+        from weft.report.trouble import failures_table
+
+        return failures_table(self._folder)
+
+    @property
+    def lacking(self) -> list[str]:
+        """Planned runs that are not there and did not fail, interrupted or not begun, as "ecmp, repeat 3"."""
+        return [
+            f"{cell.label}, repeat {run.repeat}"
+            for cell in self._folder.cells
+            for run in cell.runs
+            if not run.is_done and run.failure is None
+        ]
+
+    def figure(
+        self,
+        figure: str,
+        *,
+        y: str | None = None,
+        x: str | None = None,
+        by: str | None = None,
+        facet: str | None = None,
+        title: str | None = None,
+    ) -> "Figure":
+        """A figure as `[[report]]` has it: `results.figure("box", x="load_balance.kind", y="goodput")`.
+
+        A notebook shows it; it can be saved (`.save("x.svg")`, .png, .csv), and `.csv()` is the table behind it. Raises
+        ResultsError for what cannot be drawn.
+        """
+        from weft.report.figure import FIGURES, ask
+
+        asked = {"figure": figure, "y": y, "x": x, "by": by, "facet": facet, "title": title}
+        entry = ask({key: value for key, value in asked.items() if value is not None}, FIGURES)
+        return FIGURES[entry.figure].draw(self._folder, entry)
+
+    def figures(self) -> "Figures":
+        """All figures of the report, in its order; one is also found by its name: `figures()["ecdf-fct"]`."""
+        from weft.report.choose import choose
+        from weft.report.figure.drawing import Figures
+
+        return Figures(choose(self._folder)[0])
+
+    @cached_property
+    def _folder(self) -> "Folder":
+        from weft.report.folder import read_folder
+
+        return read_folder(self.directory)
+
+    def _why_empty(self) -> str:
+        from weft.report.folder import read_failures
+
+        failures = read_failures(self.directory)
+        if not failures:
+            return "no finished run in it; give the folder that weft run wrote"
+        first = next(iter(failures.values()))
+        runs = "its run" if len(failures) == 1 else f"all {len(failures)} runs"
+        return f"{runs} failed: {first}; weft report {self.directory} lists them"
+
+    def _repr_html_(self) -> str:
+        from weft.notebook import results_html
+
+        return results_html(self)
 
     def __str__(self) -> str:
         runs = len(self.manifests)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from weft import units
+from weft.experiment.axes import MOST_STEPS, SCALES
 from weft.experiment.sections import SECTION, SECTIONS, SHORTHANDS
 from weft.experiment.values import format_scalar
 from weft.kinds import RECORD, Kind, Parameter, catalogue
@@ -28,7 +29,20 @@ def schema() -> dict[str, Any]:
     definitions = {room: _room(room) for room in rooms if room not in (SECTION, RECORD)}
     definitions |= {name: _table(kind) for name, kind in rooms[SECTION].items() if name != "experiment"}
     definitions |= {f"record_{name}": _table(kind) for name, kind in rooms[RECORD].items()}
-    definitions["sweep"] |= {"additionalProperties": {"type": "array", "minItems": 1}}
+    definitions["sweep"] |= {
+        "additionalProperties": {"anyOf": [{"type": "array", "minItems": 1}, _range(["from", "to", "steps"])]}
+    }
+    repeats = definitions["sweep"]["properties"]["repeats"]
+    definitions["sweep"]["properties"]["repeats"] = {"anyOf": [repeats, _reference("record_repeats")]}
+    definitions["record_exclude"]["additionalProperties"] = True
+    definitions["space"] |= {
+        "additionalProperties": {"anyOf": [{"type": "array", "minItems": 2}, _range(["from", "to"])]}
+    }
+    for name in ("objective", "record_objective", "record_constraint"):
+        properties_of = definitions[name]["properties"]
+        properties_of["workload"] = {"anyOf": [properties_of["workload"], {"type": "string"}]}
+        for bound in properties_of.keys() & {"at_least", "at_most"}:
+            properties_of[bound] = properties_of[bound] | {"type": ["string", "number"]}
     return {
         "$schema": DIALECT,
         "title": "weft experiment",
@@ -36,6 +50,23 @@ def schema() -> dict[str, Any]:
         "properties": properties,
         "additionalProperties": False,
         "$defs": definitions,
+    }
+
+
+def _range(required: list[str]) -> dict[str, Any]:
+    """A range in place of a list of values."""
+    end = {"type": ["number", "string"]}
+    return {
+        "type": "object",
+        "properties": {
+            "from": end,
+            "to": end,
+            "steps": {"type": "integer", "minimum": 2, "maximum": MOST_STEPS, "description": "Both ends included."},
+            **({} if "steps" in required else {"step": end}),
+            "scale": {"enum": list(SCALES), "default": "linear"},
+        },
+        "required": required,
+        "additionalProperties": False,
     }
 
 

@@ -12,11 +12,18 @@ from weft.experiment.values import expected, format_scalar
 from weft.kinds import Kind, Parameter
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import polars as pl
     from rich.console import Console
     from rich.table import Table
 
+    from weft.analysis import Answer
     from weft.doctor import Finding
     from weft.results import Results
+
+MOST_WIDE = 13
+"""Characters that a swept value has at least where it needs them."""
 
 SHOWN = ("goodput", "fct", "slowdown")
 """Metrics of the table at the end of a run."""
@@ -27,6 +34,26 @@ def print_cells(console: "Console", results: "Results", metrics: tuple[str, ...]
 
     A column has one unit, so that numbers can be compared down it.
     """
+    frame = results.table(metrics)
+    # A key that has the same value in every cell tells nothing about any of them.
+    keys = [key for key in results.swept if frame.height == 1 or frame[key].n_unique() > 1]
+    shown = [metric for metric in metrics if frame[metric].null_count() < frame.height]
+    table = _cells_table(frame, keys, shown)
+    dropped: list[str] = []
+    while len(shown) > 1 and table.__rich_measure__(console, console.options).minimum > console.width:
+        dropped.insert(0, shown.pop())
+        table = _cells_table(frame, keys, shown)
+    console.print(table)
+    if frame["runs"].max() > 1:  # type: ignore[operator]
+        console.print("mean over repeats ± half of its 95 % interval", style="dim", highlight=False)
+    else:
+        console.print("one run per cell, so no intervals; [sweep] repeats = 10 gives them", style="dim", markup=False)
+    if dropped:
+        said = f"{', '.join(dropped)}: no room in {console.width} columns; in the report, and with --json"
+        console.print(said, style="dim", highlight=False)
+
+
+def _cells_table(frame: "pl.DataFrame", keys: list[str], metrics: list[str]) -> "Table":
     from rich import box
     from rich.table import Table
 
@@ -34,30 +61,41 @@ def print_cells(console: "Console", results: "Results", metrics: tuple[str, ...]
     from weft.report.quantity import quantity as shown_as
     from weft.report.table import decimals
 
-    frame = results.table(metrics)
-    keys = results.swept
-    metrics = tuple(metric for metric in metrics if frame[metric].null_count() < frame.height)
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for key in keys:
-        # Over two lines, which keeps the column narrow: the section, then the key.
-        section, dot, last = key.rpartition(".")
-        table.add_column(Text(f"{section}{dot}\n{last}" if dot else f"\n{key}"), overflow="fold")
-    table.add_column("\nruns", justify="right", no_wrap=True)
+        # A part of the key on each line, which keeps the column narrow; its values are read whole, within reason.
+        parts = key.replace(".", ".\n").split("\n")
+        longest = max(map(len, (*parts, *map(said_value, frame[key].to_list()))))
+        table.add_column(Text("\n".join(parts)), overflow="fold", min_width=min(longest, MOST_WIDE), vertical="bottom")
+    table.add_column("runs", justify="right", no_wrap=True)
     columns = []
     for metric in metrics:
         largest = max(abs(value) for value in frame[metric].drop_nulls().to_list())
         shown = shown_as(METRICS[metric].column, largest)
-        columns.append((metric, shown.factor, decimals(largest * shown.factor)))
+        places = decimals(largest * shown.factor)
+        columns.append([_interval(row, metric, shown.factor, places) for row in frame.iter_rows(named=True)])
         unit = f", {shown.unit}" if shown.unit else ""
-        table.add_column(f"{metric}\n{METRICS[metric].summary}{unit}", justify="right", no_wrap=True)
-    for row in frame.iter_rows(named=True):
+        width = max(map(len, columns[-1]))
+        heading = f"{metric}\n{METRICS[metric].summary}{unit}"
+        table.add_column(heading, justify="right", no_wrap=True, min_width=width, vertical="bottom")
+    for place, row in enumerate(frame.iter_rows(named=True)):
         said = [said_value(row[key]) for key in keys] + [str(row["runs"])]
-        table.add_row(*map(Text, said), *(_interval(row, *column) for column in columns))
-    console.print(table)
-    if any(row["runs"] > 1 for row in frame.iter_rows(named=True)):
-        console.print("mean over repeats ± half of its 95 % interval", style="dim", highlight=False)
-    else:
-        console.print("one run per cell, so no intervals; [sweep] repeats = 10 gives them", style="dim", markup=False)
+        table.add_row(*map(Text, said), *(column[place] for column in columns))
+    return table
+
+
+def print_answers(console: "Console", answers: "list[Answer]", whole: bool, directory: "Path") -> None:
+    """What `[[analysis]]` asks for: sentences, and with `whole` every table."""
+    for answer in answers:
+        console.print()
+        console.print(Text(answer.question.title, style="bold"))
+        for sentence in [f"not made: {answer.refused}"] if answer.refused else answer.sentences:
+            console.print(Text(f"- {sentence}"), highlight=False)
+        if whole and answer.text:
+            console.print()
+            print(answer.text)
+    if answers and not whole:
+        console.print(f"all tables: weft show {directory} --analysis", style="dim", highlight=False, markup=False)
 
 
 def said_value(value: object) -> str:
@@ -157,9 +195,10 @@ def range_of(parameter: Parameter) -> str:
 
 def findings_table(findings: list["Finding"]) -> "Table":
     """What doctor found, with the way out of what is missing."""
+    from rich import box
     from rich.table import Table
 
-    table = Table()
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for name in ("", "what", "found", "for"):
         table.add_column(name)
     for finding in findings:

@@ -21,7 +21,7 @@ class PanicException(BaseException):
     """As PyO3 raises it when an invariant of the engine is broken."""
 
 
-@pytest.mark.parametrize("error", [OSError("No space left on device"), PanicException("sent 3, delivered 2")])
+@pytest.mark.parametrize("error", [ValueError("no such thing"), PanicException("sent 3, delivered 2")])
 def test_a_run_that_fails_is_told_and_does_not_end_the_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
@@ -34,7 +34,7 @@ def test_a_run_that_fails_is_told_and_does_not_end_the_sweep(
         return simulate(spec, directory, watch)
 
     monkeypatch.setattr(packet, "run", run)
-    outcome = execute(weft.load(SWEPT), tmp_path / "o", Silent())
+    outcome = execute(weft.load(SWEPT), tmp_path / "o", Silent(), jobs=1)
     ((failed, said),) = outcome.failed
     assert failed.cell.swept == {"congestion.kind": "cubic"}
     assert said == f"failed: {error}"
@@ -48,7 +48,7 @@ def test_a_run_that_fails_is_told_and_does_not_end_the_sweep(
 def test_what_a_killed_process_left_is_replaced(tmp_path: Path) -> None:
     experiment = weft.load(SWEPT)
     run = next(experiment.plan())
-    left = tmp_path / "o" / "runs" / f".{run.name}.partial"
+    left = tmp_path / "o" / "runs" / f".{run.name}.4711.partial"
     execute(experiment, tmp_path / "o", Silent())
     (tmp_path / "o/runs" / run.name).rename(left)
     (left / "manifest.json").write_text("{ half")

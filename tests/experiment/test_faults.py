@@ -152,7 +152,8 @@ def faults(tmp_path: Path, text: str, *settings: str) -> list[str]:
         (
             'size = "1 MiB"',
             'size = "1 MiB"\n[sweep]\n"topology.k" = 4',
-            'incast.toml:9: sweep."topology.k": 4 is no list; an axis lists its values, like [4]',
+            'incast.toml:9: sweep."topology.k": 4 is no list; an axis lists its values, like [4], '
+            'or is a range, like { from = "1 Gbps", to = "100 Gbps", steps = 5, scale = "log" }',
         ),
         (
             'size = "1 MiB"',
@@ -191,7 +192,8 @@ repeats = "ten"
         'incast.toml:7: congestion.kind: unknown "dctpc"; did you mean "dctcp"?',
         'incast.toml:12: measure.cooldown: needs a run that ends at a known time; write backend.until = "5 s" '
         'in place of "flows done"',
-        'incast.toml:14: sweep.repeats: "ten" is text; expected a whole number',
+        'incast.toml:14: sweep.repeats: "ten" is text; expected a whole number'
+        ', or { until = "ci", metric = "goodput", half_width = "2 %" }',
         '--set: "nonsense" is no setting; expected key=value, like topology.k=8 or queue.capacity="50 packets"',
         '--set: queue.capacity: "0 packets" is below 1, the smallest allowed',
     ]
@@ -240,7 +242,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_disconnected_custom_topology_is_refused(tmp_path: Path) -> None:
-    from weft.execute.local import refuse_what_cannot_run
+    from weft.execute.checks import refuse_what_cannot_run
 
     text = """\
 [topology]
@@ -257,15 +259,15 @@ size = "1 MiB"
 
 
 def test_more_than_the_memory_is_refused_with_the_prediction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from weft.execute import local
+    from weft.execute import checks
 
     file = tmp_path / "incast.toml"
     file.write_text(GOOD)
     experiment = weft.load(file)
     needed = experiment.predict().memory_bytes
-    monkeypatch.setattr(local.machine, "available_memory", lambda: needed - 1)
+    monkeypatch.setattr(checks.machine, "available_memory", lambda: needed - 1)
     with pytest.raises(weft.ExperimentError) as caught:
-        local.refuse_what_cannot_run(experiment)
+        checks.refuse_what_cannot_run(experiment)
     assert "incast.toml:1: topology: 16 hosts and 16 flows need about" in str(caught.value)
-    monkeypatch.setattr(local.machine, "available_memory", lambda: needed)
-    local.refuse_what_cannot_run(experiment)
+    monkeypatch.setattr(checks.machine, "available_memory", lambda: needed)
+    checks.refuse_what_cannot_run(experiment)

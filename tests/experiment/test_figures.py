@@ -43,7 +43,7 @@ transport = [{ kind = "tcp" }, { kind = "tcp", profile = "rfc" }]
         ),
         (
             'figure = "rank"\ny = "fct"\nx = "congestion.kind"',
-            'experiment:16: report[0].x: the figure rank has no "x"; its keys: figure, y, by, title',
+            'experiment:16: report[0].x: the figure rank has no "x"; its keys: figure, y, by, facet, title',
         ),
         ('figure = "box"\ny = "gooput"', 'experiment:15: report[0].y: unknown "gooput"; did you mean "goodput"?'),
         (

@@ -5,11 +5,16 @@ It knows nothing of the engine, so a report can be tested where no engine is bui
 
 import json
 import math
+import os
 import random
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise, product
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+
+from weft.sweep import seed_of
 
 RATE_BPS = 20_000_000
 SIZE_BYTES = 25 * 1024 * 1024
@@ -122,6 +127,105 @@ def write_folder(
         schema = ["run", "cell", "repeat", "seed", "load_balance.kind"]
         pl.DataFrame(rows, schema=schema, orient="row").write_parquet(directory / "plan.parquet")
     return directory
+
+
+def write_large(
+    directory: Path,
+    axes: Mapping[str, Sequence[Any]],
+    repeats: int,
+    *,
+    flows: int = 16,
+    failed: Callable[[int, int], str] = lambda cell, repeat: "",
+    lacking: Callable[[int, int], bool] = lambda cell, repeat: False,
+    until: bool = False,
+) -> Path:
+    """Write DIR with a sweep of many runs, of which a few dozen different ones share their tables (hard links).
+
+    The goodput of run r of cell c depends on both. `failed` gives the message with which a run failed, `lacking` says
+    which run was never done; `until` makes the number of repeats depend on the cell, from `repeats` upwards.
+    """
+    templates = [_template(directory / "templates" / str(number), flows, number) for number in range(24)]
+    keys = list(axes)
+    cells = list(product(*axes.values()))
+    described = {
+        "name": "many runs",
+        "seed": 7,
+        "topology": {"kind": "leaf_spine"},
+        "workload": [{"kind": "permutation", "name": "bulk"}],
+        "sweep": {"repeats": {"until": "ci", "least": repeats} if until else repeats}
+        | {key: list(values) for key, values in axes.items()},
+    }
+    document = {"format": 1, "version": "0.1.0", "set": [], "experiment": described}
+    (directory / "manifest.json").write_text(json.dumps(document))
+    rows = []
+    for cell, values in enumerate(cells):
+        for repeat in range(repeats + (cell % 3 if until else 0)):
+            run, swept = f"{cell:08x}{repeat:08x}", dict(zip(keys, values, strict=True))
+            seed = seed_of(7, repeat)
+            rows.append((run, cell, repeat, seed, *values))
+            noted = {"run": run, "cell": cell, "repeat": repeat, "seed": seed, "swept": swept}
+            if message := failed(cell, repeat):
+                (directory / "failures").mkdir(exist_ok=True)
+                failure = noted | {"kind": "RuntimeError", "message": message, "attempts": 3}
+                (directory / "failures" / f"{run}.json").write_text(json.dumps(failure))
+            if message or lacking(cell, repeat):
+                continue
+            folder = directory / "runs" / run
+            folder.mkdir(parents=True)
+            for table in templates[(7 * cell + 5 * repeat) % len(templates)]:
+                os.link(table, folder / table.name)
+            manifest = noted | {
+                "experiment": {key: value for key, value in described.items() if key != "sweep"},
+                "version": "0.1.0",
+                "backend": "packet",
+                "wall_s": 0.4,
+                "packet_hops": 1_500_000,
+                "simulated_ns": 20_000_000,
+                "warnings": [],
+                "fingerprint": f"{cell:08x}",
+                "finished": True,
+                "unfinished": 0,
+            }
+            (folder / "manifest.json").write_text(json.dumps(manifest))
+    schema = ["run", "cell", "repeat", "seed", *keys]
+    pl.DataFrame(rows, schema=schema, orient="row").write_parquet(directory / "plan.parquet")
+    return directory
+
+
+def _template(directory: Path, flows: int, number: int) -> list[Path]:
+    """The tables of a run on a star of 16 hosts, drawn from distributions."""
+    directory.mkdir(parents=True)
+    generator = random.Random(number)
+    nodes = [(f"h{i}", "host", 0, None, "") for i in range(16)] + [("s", "switch", 1, None, "")]
+    links = [(f"h{i}>s", f"h{i}", "s") for i in range(16)] + [(f"s>h{i}", "s", f"h{i}") for i in range(16)]
+    fct = [round(1e6 * generator.paretovariate(1.5)) for _ in range(flows)]
+    tables = {
+        "flows": pl.DataFrame(
+            {
+                "flow": range(flows),
+                "workload": ["bulk"] * flows,
+                "src": [f"h{flow % 16}" for flow in range(flows)],
+                "dst": [f"h{(flow + 1) % 16}" for flow in range(flows)],
+                "size_bytes": [100_000] * flows,
+                "start_ns": [0] * flows,
+                "fct_ns": fct,
+                "ideal_fct_ns": [900_000] * flows,
+                "delivered_bytes": [100_000] * flows,
+                "goodput_bps": [8e14 / each for each in fct],
+                "wire_bytes": [106_000] * flows,
+                "retransmitted_bytes": [generator.randrange(4) * 1448 for _ in range(flows)],
+                "lost_packets": [0] * flows,
+            },
+        ).with_columns(reason=pl.lit(None, pl.String)),
+        "links": pl.DataFrame(links, schema=["link", "src", "dst"], orient="row").with_columns(
+            rate_bps=pl.lit(10**9), utilization=pl.Series([generator.random() for _ in links])
+        ),
+        "queues": pl.DataFrame({"link": [name for name, *_ in links], "dropped_packets": [number % 5] * len(links)}),
+        "nodes": pl.DataFrame(nodes, schema=["node", "kind", "level", "pod", "address"], orient="row"),
+    }
+    for name, frame in tables.items():
+        frame.write_parquet(directory / f"{name}.parquet")
+    return sorted(directory.iterdir())
 
 
 def _simulate(

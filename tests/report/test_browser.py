@@ -100,6 +100,7 @@ def test_the_table_behind_each_figure_can_be_saved(browser, single: Path):
     )
     assert [name for name, _ in tables] == [
         "results.csv", "ecdf-fct.csv", "ecdf-slowdown.csv", "rank-goodput.csv", "fabric.csv", "fabric-nodes.csv",
+        "runs.csv",
     ]  # fmt: skip
     assert all(address.startswith("data:text/csv") for _, address in tables)
     assert dict(tables)["rank-goodput.csv"].count("\n") == 1 + 16

@@ -32,22 +32,16 @@ def test_a_thinned_ecdf_keeps_its_ends_and_its_quantiles():
 
 
 def test_rank_averages_over_repeats_rank_by_rank():
-    frame = pl.DataFrame({"cell": ["a"] * 4 + ["b"], "repeat": [0, 0, 1, 1, 0], "value": [1.0, 9.0, 7.0, 3.0, 5.0]})
-    table, is_thinned = by_rank(frame.with_columns(group="cell"), 2.0)
+    table, is_thinned = by_rank([pl.Series([2.0, 18.0]), pl.Series([14.0, 6.0, 1.0])])
     assert not is_thinned
-    assert table.select("group", "rank", "mean", "runs").rows() == [
-        ("a", 1, 16.0, 2),
-        ("a", 2, 4.0, 2),
-        ("b", 1, 10.0, 1),
-    ]
+    assert table.select("rank", "mean", "runs").rows() == [(1, 16.0, 2), (2, 4.0, 2), (3, 1.0, 1)]
     # 14 and 18: mean 16, s = 2 sqrt 2, t(1) = 12.7062, so 16 -+ 12.7062 x 2.
     assert table["low"][0] == pytest.approx(16 - 12.7062 * 2, abs=1e-3)
     assert table["low"][2] is None
 
 
 def test_many_ranks_are_thinned_with_both_ends_kept():
-    frame = pl.DataFrame({"cell": ["a"] * 1000, "repeat": [0] * 1000, "value": [float(i) for i in range(1000)]})
-    table, is_thinned = by_rank(frame.with_columns(group="cell"), 1.0)
+    table, is_thinned = by_rank([pl.Series([float(i) for i in range(1000)])])
     assert is_thinned
     assert table.height <= 200
     assert (table["mean"][0], table["mean"][-1]) == (999.0, 0.0)
@@ -69,7 +63,7 @@ def test_a_long_series_is_binned_in_equal_steps_of_time():
         ({"y": "goodput"}, 'report.figure: unknown ""'),
         ({"figure": "ecdf"}, 'report.y: the figure "ecdf" needs it'),
         ({"figure": "ecdf", "y": "fct", "x": "k"}, 'report.x: the figure "ecdf" does not have it'),
-        ({"figure": "ecdf", "why": "fct"}, "report.why: no such key; there are figure, y, x, by, title"),
+        ({"figure": "ecdf", "why": "fct"}, "report.why: no such key; there are figure, y, x, by, facet, title"),
         ({"figure": "ecdf", "y": 3}, "report.y: expected text, got 3"),
     ],
 )

@@ -45,7 +45,7 @@ def test_coverage_is_what_the_interval_says(n: int):
 
 
 def test_one_value_has_no_bounds():
-    assert mean_interval([3.5]) == Interval(3.5, None, None, 1)
+    assert mean_interval([3.5]) == Interval(3.5, None, None, 1, note="one value says nothing about the spread")
     assert mean_interval([3.5]).half_width is None
 
 

@@ -12,6 +12,9 @@ class Backend(Protocol):
     KIND: dict[str, Any]
     """Its name and the keys of [backend], in the shape of `_core.kinds()`."""
 
+    REAL_TIME: bool
+    """Whether its runs take place on a real network, so that they must not disturb each other."""
+
     check: Any
     """See `weft.backend.packet.check`."""
 

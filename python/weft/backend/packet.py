@@ -24,6 +24,9 @@ KIND: dict[str, Any] = {
     ],
 }
 
+REAL_TIME = False
+"""Runs know no clock, so that any number of them may be done at once in any order."""
+
 SLICE_SECONDS = 0.2
 """Time between two looks at the progress and at Ctrl-C."""
 

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import WeftError
-from weft.execute.local import execute
-from weft.execute.plan import write_plan
+from weft.execute.driver import execute
 from weft.experiment.experiment import Experiment, load
 from weft.progress import Silent, observer
 
@@ -20,20 +19,20 @@ def run(
     source: str | Path | Mapping[str, Any] | Experiment,
     out: str | Path | None = None,
     set: Iterable[str] | Mapping[str, Any] = (),
-    jobs: int = 1,
+    jobs: int | None = None,
+    on: str = "local",
     progress: bool = False,
 ) -> "Results":
     """Run an experiment or its whole sweep; what is in `out` already is not done again.
 
-    Without `out` the results live in a temporary folder as long as the returned object. Raises ExperimentError,
-    OutputError, and RunError for a run that failed; unfinished flows stay in the tables, with a warning in
-    `results.warnings`.
+    `jobs` is the most runs at once (left out, one for every core); `on` is where they are done: "local", "ray" (the
+    cluster that this machine belongs to, or a new one on it) or "ray://host:port". Without `out` the results live in a
+    temporary folder as long as the returned object. Raises ExperimentError, OutputError, and RunError for a run that
+    failed; unfinished flows stay in the tables, with a warning in `results.warnings`.
     """
     from weft.errors import RunError
     from weft.results import Results
 
-    if jobs != 1:
-        raise WeftError(f"jobs={jobs}: this version executes one run after another; leave it out")
     if isinstance(source, Experiment):
         if set:
             raise WeftError("settings go to weft.load; an Experiment does not change")
@@ -42,8 +41,7 @@ def run(
         experiment = load(source, set)
     directory = Path(out if out is not None else tempfile.mkdtemp(prefix="weft-"))
     try:
-        outcome = execute(experiment, directory, observer() if progress else Silent())
-        write_plan(experiment, directory)
+        outcome = execute(experiment, directory, observer() if progress else Silent(), jobs=jobs, on=on)
         if outcome.failed:
             failed, message = outcome.failed[0]
             raise RunError(f"{len(outcome.failed)} of {outcome.planned} runs failed; run {failed.name}: {message}")
@@ -54,4 +52,4 @@ def run(
     return Results(directory, is_temporary=out is None)
 
 
-__all__ = ["execute", "run", "write_plan"]
+__all__ = ["execute", "run"]

@@ -4,6 +4,7 @@ OUT/manifest.json      weft's version and the resolved experiment: what may be r
 OUT/experiment.toml    as given
 OUT/plan.parquet       one row per run
 OUT/runs/RUN/          the tables and the manifest of one run
+OUT/failures/RUN.json  why a run has no results
 """
 
 import fcntl
@@ -16,12 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from weft.errors import OutputError
+from weft.execute.job import FORMAT
 from weft.experiment.experiment import NOT_SIMULATED, Experiment
 from weft.experiment.readable import toml
 from weft.sweep import Run
-
-FORMAT = 1
-"""Version of the layout of folders and tables."""
 
 NEW_FOLDER = "give another folder with --out, or delete this one"
 
@@ -32,10 +31,28 @@ class Folder:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.runs = directory / "runs"
+        self.failures = directory / "failures"
 
     def is_done(self, run: Run) -> bool:
         """Whether the run's folder is there; it appears whole or not at all."""
         return (self.runs / run.name / "manifest.json").is_file()
+
+    def names(self) -> Iterator[str]:
+        """The names of finished runs, in no order; of this plan or of what the folder was grown from."""
+        with os.scandir(self.runs) as entries:
+            yield from (entry.name for entry in entries if not entry.name.startswith("."))
+
+    def value(self, run: Run, metric: str) -> float | None:
+        """The value of a metric, or of a summary of one (`fct.p99`), in a finished run; None if it has none."""
+        from weft.errors import ResultsError
+        from weft.metric import METRICS
+        from weft.results import RunTables
+
+        name, _, summary = metric.partition(".")
+        try:
+            return METRICS[name].value(RunTables(self.runs / run.name), summary or None)
+        except ResultsError:
+            return None
 
     def manifest(self, run: Run) -> dict[str, Any]:
         """The manifest of a finished run."""
@@ -43,9 +60,10 @@ class Folder:
         return manifest
 
     @contextmanager
-    def partial(self, run: Run) -> Iterator[Path]:
+    def partial(self, name: str) -> Iterator[Path]:
         """A directory for a run in progress, gone afterwards unless `keep` renamed it."""
-        beside = self.runs / f".{run.name}.partial"
+        # With the process in its name: nobody else ever writes to it, or takes it for its own.
+        beside = self.runs / f".{name}.{os.getpid()}.partial"
         shutil.rmtree(beside, ignore_errors=True)
         beside.mkdir(parents=True)
         try:
@@ -53,15 +71,40 @@ class Folder:
         finally:
             shutil.rmtree(beside, ignore_errors=True)
 
-    def keep(self, run: Run, manifest: Mapping[str, Any]) -> None:
-        """Makes the run in progress a finished one."""
-        beside = self.runs / f".{run.name}.partial"
-        write_json(beside / "manifest.json", manifest)
-        beside.rename(self.runs / run.name)
+    def keep(self, name: str, directory: Path) -> None:
+        """Makes the run in progress in `directory` a finished one, in one step."""
+        try:
+            directory.rename(self.runs / name)
+        except OSError:
+            # There already: the same experiment and seed gave the same results.
+            if not (self.runs / name / "manifest.json").is_file():
+                raise
+
+    def clean(self) -> None:
+        """Removes what killed processes left half done."""
+        for left in self.runs.glob(".*.partial"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def note_failure(self, run: Run, failure: Mapping[str, Any]) -> None:
+        """Keeps why a run has no results, until it has."""
+        self.failures.mkdir(exist_ok=True)
+        described = {"run": run.name, "cell": run.cell.index, "repeat": run.repeat, "seed": run.seed}
+        write_json(self.failures / f"{run.name}.json", described | {"swept": run.cell.swept} | dict(failure))
+
+    def failure(self, run: Run) -> dict[str, Any]:
+        """What `note_failure` has kept of a run."""
+        failure: dict[str, Any] = json.loads((self.failures / f"{run.name}.json").read_text(encoding="utf-8"))
+        return failure
+
+    def forget_failure(self, run: Run) -> None:
+        """The run has results after all, or will be tried again."""
+        with suppress(OSError):
+            (self.failures / f"{run.name}.json").unlink()
+            self.failures.rmdir()
 
 
 @contextmanager
-def opened(directory: Path, experiment: Experiment) -> Iterator[Folder]:
+def opened(directory: Path, experiment: Experiment, is_real_time: bool = False) -> Iterator[Folder]:
     """The folder, checked, locked against a second `weft run`, and made where it is missing.
 
     Raises OutputError, with nothing written, if it cannot be written or continued.
@@ -84,11 +127,12 @@ def opened(directory: Path, experiment: Experiment) -> Iterator[Folder]:
                 f"{directory}: another weft run is writing to it; wait for it, or give another --out"
             ) from None
         try:
-            _describe(directory, experiment)
+            _describe(directory, experiment, is_real_time)
         except OSError as error:
             raise OutputError(
                 f"{directory}: cannot be written: {error.strerror}; give another folder with --out"
             ) from None
+        folder.clean()
         yield folder
     finally:
         os.close(lock)
@@ -101,7 +145,7 @@ def write_json(file: Path, value: Mapping[str, Any]) -> None:
     beside.replace(file)
 
 
-def _describe(directory: Path, experiment: Experiment) -> None:
+def _describe(directory: Path, experiment: Experiment, is_real_time: bool) -> None:
     from weft import _core
 
     document = experiment.document
@@ -115,6 +159,10 @@ def _describe(directory: Path, experiment: Experiment) -> None:
         "set": list(document.settings),
         "experiment": experiment.resolved,
     }
+    if is_real_time:
+        from weft.execute.plan import order_seed
+
+        description["order"] = {"kind": "blocked random", "seed": order_seed(experiment)}
     write_json(directory / "manifest.json", description)
 
 

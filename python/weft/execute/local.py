@@ -1,203 +1,232 @@
-"""Local execution: the runs of a plan one after another, in this process.
+"""Runs on this machine: one after another in this process, or a pool of processes.
 
-A finished run is kept whatever happens later; a run that is there already is not done again. Nothing of the data stack
-(polars, scipy) is loaded while runs are simulated.
+Workers are fresh interpreters (`python -m weft.execute.worker`) that read jobs from a pipe and write what becomes of
+them into another. They need nothing of the caller's main module, so a pool also works from a notebook or an unguarded
+script, and one that dies names the run that it died of.
 """
 
-import json
-import time
+import os
+import selectors
+import signal
+import subprocess
+import sys
+from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from weft.backend import BACKENDS
-from weft.backend.packet import Finished, Progress
-from weft.errors import ExperimentError, Interrupted
+from weft.backend.packet import Progress
 from weft.execute import machine
-from weft.execute.folder import FORMAT, Folder, opened
-from weft.experiment.experiment import Experiment
-from weft.progress import Observer, quantity, simulated
-from weft.scenario import Scenario, faults_of, predict
-from weft.sweep import Run
+from weft.execute.executor import Advance, Stop
+from weft.execute.folder import Folder
+from weft.execute.job import Ended, Failure, Job, do, failure_of
 
-STATUS_NAMES = {130: "Ctrl-C", 143: "SIGTERM"}
+WORKER_BYTES = 60_000_000
+"""A worker without a run: the interpreter and the core."""
 
-
-@dataclass
-class Outcome:
-    """What became of a plan."""
-
-    directory: Path
-    planned: int = 0
-    resumed: int = 0
-    """Runs that were there already."""
-    unfinished: list[tuple[Run, str]] = field(default_factory=list)
-    failed: list[tuple[Run, str]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether every run finished."""
-        return not self.unfinished and not self.failed
+SHORT_SECONDS = 0.5
+"""A worker whose runs are shorter gets its next one before it has ended the last, so that it never waits."""
 
 
-def execute(
-    experiment: Experiment,
-    directory: Path,
-    observer: Observer,
-    stop: Callable[[], int | None] = lambda: None,
-) -> Outcome:
-    """Execute what the plan still lacks in `directory`.
+class InProcess:
+    """One run after another, in this process. Nothing of the data stack is loaded."""
 
-    `stop` is asked several times a second and gives the exit status with which to stop. Raises ExperimentError and
-    OutputError with nothing written, and Interrupted.
-    """
-    refuse_what_cannot_run(experiment)
-    outcome = Outcome(directory)
-    with opened(directory, experiment) as folder:
-        outcome.planned = experiment.sweep.size * experiment.sweep.repeats
-        outcome.resumed = sum(1 for run in experiment.plan() if folder.is_done(run))
-        try:
-            observer.plan(outcome.planned, outcome.resumed)
-            finished = outcome.resumed
-            for run in experiment.plan():
-                if folder.is_done(run):
-                    _note(outcome, run, folder.manifest(run))
-                    continue
-                _refuse_to_go_on(stop, outcome, finished, None)
-                observer.begin(run)
-                said = _execute_one(experiment, run, folder, observer, stop, outcome, finished)
-                finished += 1
-                observer.end(run, said)
-        finally:
-            observer.close()
-    return outcome
+    def __init__(self, folder: Folder, advance: Advance, stop: Stop) -> None:
+        self._folder, self._advance, self._stop = folder, advance, stop
+        self._job: Job | None = None
 
+    def has_room(self, job: Job) -> bool:
+        """See Executor."""
+        return self._job is None
 
-def refuse_what_cannot_run(experiment: Experiment) -> None:
-    """Builds every cell once and compares memory, so that every fault shows before anything runs.
+    def submit(self, job: Job) -> None:
+        """See Executor."""
+        self._job = job
 
-    Raises ExperimentError.
-    """
-    from weft import _core
+    def wait(self, seconds: float) -> list[Ended]:
+        """See Executor."""
+        job, self._job = self._job, None
+        if job is None:
+            return []
 
-    available = machine.available_memory()
-    faults = {}
-    seen = set()
-    for cell in experiment.cells():
-        spec = experiment.spec(cell)
-        built = json.dumps({key: value for key, value in spec.items() if key not in ("name", "measure")})
-        if built in seen:
-            continue
-        seen.add(built)
-        try:
-            predicted = predict(spec, experiment.document)
-            if available is not None and predicted.memory_bytes > available:
-                message = (
-                    f"{predicted.hosts:,} hosts and {predicted.flows:,} flows need about "
-                    f"{quantity(predicted.memory_bytes)}B of memory; {quantity(available)}B are available; "
-                    "make the topology or the workload smaller, or use a larger machine"
-                )
-                faults[message] = experiment.document.fault(("topology",), message, value=predicted.memory_bytes)
-                continue
-            scenario = Scenario(spec, experiment.document)
-            BACKENDS[spec["backend"]["kind"]].check(spec, scenario)
-        except ExperimentError as error:
-            faults |= {str(fault): fault for fault in error.faults}
-        except _core.FaultError as error:
-            faults |= {str(fault): fault for fault in faults_of(error, experiment.document)}
-    if faults:
-        raise ExperimentError(faults.values())
+        def watch(progress: Progress) -> bool:
+            self._advance(job.name, progress)
+            return self._stop() is None
+
+        ended = do_into(job, self._folder, watch)
+        return [] if ended is None else [ended]
+
+    def close(self) -> None:
+        """See Executor."""
 
 
-def _execute_one(
-    experiment: Experiment,
-    run: Run,
-    folder: Folder,
-    observer: Observer,
-    stop: Callable[[], int | None],
-    outcome: Outcome,
-    finished: int,
-) -> str:
-    """One run into its folder; returns what is wrong with it, empty if nothing is."""
-    spec = experiment.spec(run.cell, run.seed)
-    latest: Progress | None = None
+class Pool:
+    """Processes on this machine, whose predicted memory together stays below what was free at the start."""
 
-    def watch(progress: Progress) -> bool:
-        nonlocal latest
-        latest = progress
-        observer.advance(progress)
-        return stop() is None
+    def __init__(self, folder: Folder, jobs: int, advance: Advance) -> None:
+        self._folder, self._jobs, self._advance = folder, jobs, advance
+        self._memory = machine.available_memory()
+        self._workers: list[_Worker] = []
+        self._selector = selectors.DefaultSelector()
+        self._returned: deque[Job] = deque()
+        """Jobs that a dead worker had not begun."""
 
-    started = time.monotonic()
-    with folder.partial(run) as directory:
-        try:
-            done = BACKENDS[spec["backend"]["kind"]].run(spec, directory, watch)
-        except BaseException as error:
-            # A panic of the engine (an invariant is broken) is no Exception; it ends this run, not the sweep.
-            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-                raise
-            said = f"failed: {error}"
-            outcome.failed.append((run, said))
-            return said
-        _refuse_to_go_on(stop, outcome, finished, latest)
-        assert done is not None
-        manifest = _manifest(experiment, run, done, time.monotonic() - started)
-        folder.keep(run, manifest)
-    return _note(outcome, run, manifest)
+    def has_room(self, job: Job) -> bool:
+        """See Executor."""
+        return not self._returned and (self._may_start(job) or self._taker(job) is not None)
+
+    def submit(self, job: Job) -> None:
+        """See Executor."""
+        worker = _Worker(self._folder) if self._may_start(job) else self._taker(job)
+        if worker is None:
+            self._returned.append(job)
+            return
+        if worker not in self._workers:
+            self._workers.append(worker)
+            self._selector.register(worker.output, selectors.EVENT_READ, worker)
+        worker.submit(job)
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """See Executor."""
+        ended: list[Ended] = []
+        for key, _ in self._selector.select(seconds):
+            worker = key.data
+            for line in worker.lines():
+                ended += self._heard(worker, line)
+            if worker.is_dead:
+                ended += self._bury(worker)
+        while (job := self._returned[0] if self._returned else None) and (self._may_start(job) or self._taker(job)):
+            self.submit(self._returned.popleft())
+        return ended
+
+    def close(self) -> None:
+        """See Executor."""
+        for worker in self._workers:
+            worker.kill()
+        self._workers.clear()
+        self._selector.close()
+
+    def _heard(self, worker: "_Worker", line: str) -> list[Ended]:
+        what, _, rest = line.partition(" ")
+        if what == "progress":
+            name, *numbers = rest.split()
+            self._advance(name, Progress(*(None if number == "-" else int(number) for number in numbers)))  # type: ignore[arg-type]
+            return []
+        ended = Ended.read(rest)
+        worker.done(ended)
+        return [ended]
+
+    def _bury(self, worker: "_Worker") -> list[Ended]:
+        """A worker has died: its current job failed, what it had not begun is done by others."""
+        self._selector.unregister(worker.output)
+        self._workers.remove(worker)
+        status = worker.kill()
+        if not worker.queue:
+            return []
+        job, *rest = worker.queue
+        self._returned.extend(rest)
+        by = f"was killed by {_signal_name(-status)}" if status < 0 else f"ended with status {status}"
+        message = f"its process {by}; if the system ran out of memory, give fewer --jobs"
+        return [Ended(job.name, failure=Failure("WorkerDied", message, may_pass=True))]
+
+    def _may_start(self, job: Job) -> bool:
+        """Whether a new worker should take a job now."""
+        is_busy = all(worker.queue for worker in self._workers)
+        return is_busy and len(self._workers) < self._jobs and self._fits(job, None)
+
+    def _taker(self, job: Job) -> "_Worker | None":
+        """The worker that should take a job now: a free one, or one that will soon be; None if the job has to wait."""
+        free = [worker for worker in self._workers if not worker.queue]
+        soon = [worker for worker in self._workers if len(worker.queue) == 1 and worker.is_quick]
+        return next((worker for worker in free or soon if self._fits(job, worker)), None)
+
+    def _fits(self, job: Job, taker: "_Worker | None") -> bool:
+        others = [worker for worker in self._workers if worker is not taker and worker.queue]
+        if self._memory is None or not others:
+            return True
+        here = max([job.memory_bytes, *(queued.memory_bytes for queued in (taker.queue if taker else ()))])
+        need = sum(max(queued.memory_bytes for queued in worker.queue) + WORKER_BYTES for worker in others)
+        return need + here + WORKER_BYTES <= self._memory
 
 
-def _note(outcome: Outcome, run: Run, manifest: dict[str, Any]) -> str:
-    """Takes what the manifest of a run says into the outcome; returns what is wrong with the run."""
-    outcome.warnings += [text for text in manifest["warnings"] if text not in outcome.warnings]
-    if manifest["finished"]:
-        return ""
-    flows = manifest["unfinished"]
-    said = f"{flows} flow{'s' if flows != 1 else ''} did not finish"
-    outcome.unfinished.append((run, said))
-    return said
+class _Worker:
+    """One process and the jobs that it has, the first of them under way."""
+
+    def __init__(self, folder: Folder) -> None:
+        command = [sys.executable, "-m", "weft.execute.worker", str(folder.directory.absolute())]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment())
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._input, self.output = self._process.stdin, self._process.stdout
+        os.set_blocking(self.output.fileno(), False)
+        self.queue: deque[Job] = deque()
+        self.is_dead = False
+        self.is_quick = False
+        self._rest = b""
+
+    def submit(self, job: Job) -> None:
+        """Sends a job; that the worker is dead shows when its output is read."""
+        self.queue.append(job)
+        with suppress(BrokenPipeError):
+            self._input.write(job.text().encode() + b"\n")
+            self._input.flush()
+
+    def lines(self) -> list[str]:
+        """What it has said since."""
+        while True:
+            try:
+                read = os.read(self.output.fileno(), 1 << 16)
+            except BlockingIOError:
+                break
+            self._rest += read
+            if not read:
+                self.is_dead = True
+                break
+        *lines, self._rest = self._rest.split(b"\n")
+        return [line.decode() for line in lines]
+
+    def done(self, ended: Ended) -> None:
+        """Its current job is over."""
+        self.queue.popleft()
+        self.is_quick = ended.wall_s < SHORT_SECONDS
+
+    def kill(self) -> int:
+        """Ends the process if it lives; returns its status, negative for a signal."""
+        self._process.poll()
+        if not self.is_dead:
+            self._process.kill()
+        status = self._process.wait()
+        self.output.close()
+        with suppress(BrokenPipeError):
+            self._input.close()
+        return status
 
 
-def _manifest(experiment: Experiment, run: Run, done: Finished, wall_s: float) -> dict[str, Any]:
-    from weft import _core
-
-    resolved = experiment.resolved_cell(run.cell, run.seed)
-    return {
-        "format": FORMAT,
-        "run": run.name,
-        "cell": run.cell.index,
-        "repeat": run.repeat,
-        "seed": run.seed,
-        "swept": run.cell.swept,
-        "set": list(experiment.document.settings),
-        "experiment": resolved,
-        "version": _core.version(),
-        "commit": _core.commit(),
-        "backend": resolved["backend"]["kind"],
-        "machine": machine.describe(),
-        "tools": machine.tools(),
-        "wall_s": round(wall_s, 6),
-        "cpu_s": round(done.cpu_s, 6),
-        "peak_rss_bytes": _core.peak_rss_bytes(),
-        **done.summary,
-        "warnings": [*experiment.advice(run.cell), *done.summary["warnings"]],
-    }
+def do_into(job: Job, folder: Folder, watch: Callable[[Progress], bool]) -> Ended | None:
+    """Does a job and keeps its results, whole, in the folder."""
+    try:
+        with folder.partial(job.name) as directory:
+            ended = do(job, directory, watch)
+            if ended is not None and ended.failure is None:
+                folder.keep(job.name, directory)
+    except OSError as error:
+        return Ended(job.name, failure=failure_of(error))
+    return ended
 
 
-def _refuse_to_go_on(stop: Callable[[], int | None], outcome: Outcome, finished: int, latest: Progress | None) -> None:
-    status = stop()
-    if status is None:
-        return
-    where = ""
-    if latest is not None:
-        where = (
-            f" at {simulated(latest.now_ps)} of simulated time with {latest.flows_done} of {latest.flows_total} "
-            "flows done; that run is lost"
-        )
-    raise Interrupted(
-        f"stopped by {STATUS_NAMES.get(status, 'request')} in run {finished + 1} of {outcome.planned}{where}; "
-        f"{finished} finished run{'s are' if finished != 1 else ' is'} kept in {outcome.directory}, and the same "
-        "command goes on from there",
-        status,
-    )
+def cores() -> int:
+    """Processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _environment() -> dict[str, str]:
+    """The worker finds weft where this process found it."""
+    root = str(Path(__file__).parents[2])
+    path = os.environ.get("PYTHONPATH")
+    return os.environ | {"PYTHONPATH": f"{root}{os.pathsep}{path}" if path else root}
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -10,7 +10,7 @@ from typing import Any
 from weft.errors import Fault
 from weft.experiment.document import Document
 from weft.experiment.path import Path
-from weft.experiment.sections import SECTION, SECTIONS, SHORTHANDS, Section
+from weft.experiment.sections import READ_ELSEWHERE, SECTION, SECTIONS, SHORTHANDS, Section
 from weft.experiment.values import ValueFault, ValueType, expected, parse_scalar, said, suggestion, wrong_type
 from weft.kinds import EMPTY, RECORD, Kind, Parameter, catalogue
 
@@ -32,7 +32,7 @@ class Checker:
         self.faults.setdefault(path, self.document.fault(path, message, **parts))
 
     def spec(self, cell: Mapping[str, Any]) -> Spec:
-        """The spec of a cell: its tables without the sweep."""
+        """The spec of a cell: its tables without what says how often and what for it is run."""
         rooms = catalogue()
         top = rooms[SECTION]["experiment"]
         sections = {
@@ -41,7 +41,7 @@ class Checker:
         self._unknown_sections(cell, [*top.parameters, *sections])
         spec = self._keys(top.parameters, {key: value for key, value in cell.items() if key in top.parameters}, ())
         for name, section in sections.items():
-            if name == "sweep":
+            if name in READ_ELSEWHERE:
                 continue
             written = cell.get(name, _MISSING)
             if section.is_list:
@@ -243,6 +243,15 @@ def check(document: Document, cell: Mapping[str, Any]) -> tuple[Spec, bool, Iter
     checker = Checker(document)
     spec = checker.spec(cell)
     return spec, checker.is_complete, checker.faults.values()
+
+
+def check_value(
+    document: Document, parameter: Parameter, value_type: ValueType, value: object, path: Path
+) -> tuple[Any, list[Fault]]:
+    """One value in base units, None where it is wrong, and its faults."""
+    checker = Checker(document)
+    parsed = checker._value(parameter, value_type, value, path)
+    return None if parsed is _MISSING else parsed, list(checker.faults.values())
 
 
 def _ordered(value_type: ValueType, value: Any) -> Any:

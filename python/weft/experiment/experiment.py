@@ -1,31 +1,39 @@
 """The experiment: what was asked, validated, with all defaults written out, immutable."""
 
+import functools
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ExperimentError, Fault
-from weft.experiment import figures
+from weft.experiment import analyses, figures
 from weft.experiment import path as dotted
 from weft.experiment.advice import Asked, advice
+from weft.experiment.axes import read_sweep
 from weft.experiment.check import Spec, check
 from weft.experiment.document import Document, read_file, read_mapping, read_text
+from weft.experiment.objective import read_objective
 from weft.experiment.path import Path
 from weft.experiment.readable import readable, toml
-from weft.experiment.sections import SECTION
+from weft.experiment.repeats import read_repeats
 from weft.experiment.semantics import RULES
-from weft.experiment.values import ValueFault, parse_scalar
-from weft.kinds import catalogue
-from weft.sweep import Cell, Run, Sweep, read_axes, run_name, seed_of, tables_of
+from weft.experiment.space import Search, read_search
+from weft.sweep import Cell, Run, Sweep, Until, run_name, seed_of, tables_of
 
 if TYPE_CHECKING:
     from weft.scenario import Prediction, Scenario
 
-NOT_SIMULATED = ("name", "report")
+MOST_KEPT = 256
+"""Resolved cells that an experiment keeps."""
+
+SHOWN = ("report", "analysis")
+"""Sections that no backend gets."""
+
+NOT_SIMULATED = ("name", *SHOWN, "objective", "space", "search")
 """Keys that change what is shown, not what is simulated."""
 
 
@@ -37,32 +45,51 @@ class Experiment:
     name: str
     seed: int
     sweep: Sweep
+    search: Search = field(default_factory=Search, repr=False)
+    _kept: dict[int | str, Spec] = field(default_factory=dict, repr=False, compare=False)
 
     def cells(self) -> Iterator[Cell]:
         """All cells, one at a time."""
         return self.sweep.cells()
 
+    def _resolved(self, cell: Cell) -> Spec:
+        """The spec with its figures; the cells asked for last are kept, because a run asks several times."""
+        # The cells of a sweep have a place of their own; what a search asks for is known by its values alone.
+        key = cell.index if cell.section == "sweep" else repr(cell.chosen)
+        if key not in self._kept:
+            if len(self._kept) >= MOST_KEPT:
+                self._kept.clear()
+            self._kept[key] = _resolve(self.document, cell)[0]
+        return self._kept[key]
+
     def spec(self, cell: Cell, seed: int | None = None) -> Spec:
         """A cell in base units (ps, bit/s, bytes), all defaults written out: what a backend gets."""
-        resolved, _, _ = _resolve(self.document, cell)
-        return {key: value for key, value in resolved.items() if key != "report"} | {
+        return {key: value for key, value in self._resolved(cell).items() if key not in SHOWN} | {
             "seed": self.seed if seed is None else seed
         }
+
+    def run(self, cell: Cell, repeat: int) -> Run:
+        """One run of the plan."""
+        seed = seed_of(self.seed, repeat)
+        return Run(run_name(identity(self.spec(cell, seed))), cell, repeat, seed)
 
     def plan(self) -> Iterator[Run]:
         """All runs, one at a time: every cell of repeat 0, then every cell of repeat 1, and so on.
 
-        Whole repeats come first so that an interrupted sweep has whole comparisons.
+        Whole repeats come first so that an interrupted sweep has whole comparisons. Where the number of repeats
+        depends on an interval, these are the runs that are done in any case.
         """
-        for repeat in range(self.sweep.repeats):
-            seed = seed_of(self.seed, repeat)
+        for repeat in range(self.sweep.fewest):
             for cell in self.cells():
-                yield Run(run_name(identity(self.spec(cell, seed))), cell, repeat, seed)
+                yield self.run(cell, repeat)
 
     def resolved_cell(self, cell: Cell, seed: int | None = None) -> dict[str, Any]:
         """A cell in readable units; what `manifest.json` keeps and `weft.load` takes."""
-        resolved, _, _ = _resolve(self.document, cell)
-        return readable(resolved | {"seed": self.seed if seed is None else seed})
+        return readable(self._resolved(cell) | {"seed": self.seed if seed is None else seed})
+
+    def faults(self, cell: Cell) -> list[Fault]:
+        """What is wrong with a cell that is none of the sweep, like a trial of a search."""
+        return list(_faults_of_cell(self.document, cell))
 
     def advice(self, cell: Cell) -> list[str]:
         """What a cell asks for without effect: warnings of its runs."""
@@ -75,9 +102,13 @@ class Experiment:
 
         Sections that an axis changes stay as written: their defaults depend on the cell.
         """
+        return {**self._resolved_runs, **self.search.written}
+
+    @property
+    def _resolved_runs(self) -> dict[str, Any]:
         first = next(iter(self.cells()))
         whole = self.resolved_cell(first)
-        if not self.sweep.axes:
+        if not self.sweep.axes and self.sweep.repeats == 1:
             return whole
         for axis in self.sweep.axes:
             section = str((dotted.read(axis.key) or (axis.key,))[0])
@@ -85,7 +116,15 @@ class Experiment:
                 whole[section] = self.document.value[section]
             elif section != "seed":
                 whole.pop(section, None)
-        whole["sweep"] = {"repeats": self.sweep.repeats} | {axis.key: list(axis.values) for axis in self.sweep.axes}
+        repeats = self.sweep.repeats
+        whole["sweep"] = {"repeats": repeats.written if isinstance(repeats, Until) else repeats}
+        if self.sweep.zipped:
+            whole["sweep"]["zip"] = [list(group) for group in self.sweep.zipped]
+        if self.sweep.excluded:
+            whole["sweep"]["exclude"] = [
+                {key: list(values) for key, values in rule.items()} for rule in self.sweep.excluded
+            ]
+        whole["sweep"] |= {axis.key: list(axis.values) for axis in self.sweep.axes}
         return whole
 
     @property
@@ -130,13 +169,31 @@ def load(source: str | FilePath | Mapping[str, Any], set: Iterable[str] | Mappin
 def from_document(document: Document) -> Experiment:
     """The experiment that a document describes. Raises ExperimentError with every fault that there is."""
     faults = list(document.faults)
-    axes = read_axes(document, faults)
-    sweep = Sweep(axes, _repeats(document, faults))
-    found = [*_faults_of_cells(document, sweep), *_faults_of_report(document, sweep)]
-    if faults or found:
-        raise ExperimentError(sorted([*faults, *found], key=lambda fault: (fault.place == "--set", fault.line or 0)))
+    sweep = replace(read_sweep(document, faults), repeats=read_repeats(document, faults))
+    faults += [*_faults_of_cells(document, sweep), *_faults_of_report(document, sweep)]
+    faults += analyses.faults(document, sweep.columns, sweep.most)
     resolved, _, _ = _resolve(document, next(iter(sweep.cells())))
-    return Experiment(document, resolved["name"], resolved["seed"], sweep)
+    search = _read_search(document, sweep, [workload.get("name", "") for workload in resolved["workload"]], faults)
+    if faults:
+        raise ExperimentError(sorted(faults, key=lambda fault: (fault.place == "--set", fault.line or 0)))
+    return Experiment(document, resolved["name"], resolved["seed"], sweep, search)
+
+
+def _read_search(document: Document, sweep: Sweep, workloads: Iterable[str], faults: list[Fault]) -> Search:
+    objective = read_objective(document, list(workloads), faults)
+    if "space" in document.value and sweep.axes:
+        message = (
+            f"stands beside axes in [sweep] ({sweep.axes[0].key}); a file is swept or searched: move them into [space]"
+        )
+        faults.append(document.fault(("space",), message))
+        return Search()
+    return read_search(
+        document,
+        objective,
+        lambda cell: list(_faults_of_cell(document, cell)),
+        lambda cell: _resolve(document, cell)[0],
+        faults,
+    )
 
 
 def identity(spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -184,7 +241,7 @@ def _faults_of_cell(document: Document, cell: Cell) -> Iterator[Fault]:
     yield from known
     at_fault = {fault.key for fault in known}
     for key, message in tables_of(document, cell)[2]:
-        yield document.fault(("sweep", key), message)
+        yield document.fault((cell.section, key), message)
     _, put, _ = tables_of(document, cell)
     for rule in RULES:
         for path, message in rule(spec):
@@ -195,7 +252,7 @@ def _faults_of_cell(document: Document, cell: Cell) -> Iterator[Fault]:
         from weft.scenario import predict
 
         try:
-            predict({key: value for key, value in spec.items() if key != "report"}, document)
+            predict({key: value for key, value in spec.items() if key not in SHOWN}, document)
         except ExperimentError as error:
             for fault in error.faults:
                 if fault.key not in at_fault:
@@ -214,9 +271,9 @@ def _resolve(document: Document, cell: Cell) -> tuple[Spec, bool, list[Fault]]:
     if isinstance(spec["backend"].get("until"), int) and "limit" not in (backend if isinstance(backend, dict) else {}):
         # A run that ends by the clock needs no limit.
         spec["backend"].pop("limit", None)
-    for name in ("failure", "report"):
-        if not spec[name]:
-            del spec[name]
+    for section in ("failure", *SHOWN):
+        if not spec[section]:
+            del spec[section]
     return spec, is_complete, [_moved(document, put, fault, dotted.read(fault.key) or ()) for fault in found]
 
 
@@ -227,22 +284,6 @@ def _moved(document: Document, put: Mapping[Path, Path], fault: Fault, path: Pat
             place, line = document.locate(source)
             return Fault(place, line, fault.key, fault.message, fault.value, fault.expected, fault.nearest)
     return fault
-
-
-def _repeats(document: Document, faults: list[Fault]) -> int:
-    parameter = catalogue()[SECTION]["sweep"].parameters["repeats"]
-    section = document.value.get("sweep", {})
-    if not isinstance(section, Mapping):
-        faults.append(document.fault(("sweep",), "is no section; write [sweep] above its keys"))
-        return 1
-    if "repeats" not in section:
-        return int(parameter.default)
-    try:
-        return int(parse_scalar(parameter, parameter.value, section["repeats"], document.directory))
-    except ValueFault as fault:
-        path = ("sweep", "repeats")
-        faults.append(document.fault(path, str(fault), value=section["repeats"], expected=fault.expected))
-        return 1
 
 
 def _content(value: Any) -> Any:
@@ -259,6 +300,12 @@ def _content(value: Any) -> Any:
 
 
 def _digest(file: str) -> str:
+    state = FilePath(file).stat()
+    return _digest_of(file, state.st_mtime_ns, state.st_size)
+
+
+@functools.lru_cache(maxsize=256)
+def _digest_of(file: str, changed: int, size: int) -> str:
     return hashlib.blake2b(FilePath(file).read_bytes(), digest_size=16).hexdigest()
 
 

@@ -1,7 +1,7 @@
 """Figures: whether `[[report]]` asks for what the experiment will have, checked when it is loaded, not when it has run.
 
-`y` is a metric, a summary of one, or a column of a table, and for a figure over time what is sampled; `x` and `by` are
-keys that the sweep varies, or any other key of the experiment.
+`y` is a metric, a summary of one, or a column of a table, and for a figure over time what is sampled; `x`, `by` and
+`facet` are keys that the sweep varies, or any other key of the experiment.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -44,7 +44,7 @@ def _faults_of_entry(
     known: list[str],
     specs: Callable[[], Iterable[Spec]],
 ) -> Iterator[Fault]:
-    for key in ("x", "y", "by"):
+    for key in ("x", "y", "by", "facet"):
         value = entry.get(key)
         if value is None and key in kind.needs:
             like = _like(kind) if key == "y" else f"a swept key, like {said((known[1:] or ['topology.k'])[0])}"
@@ -58,6 +58,8 @@ def _faults_of_entry(
             message, nearest = _fault_of_y(kind, value, next(iter(specs()), {}))
             if message:
                 yield document.fault((*path, key), message, value=value, nearest=nearest)
+        elif any(name.startswith(f"{value}.") for name in known):
+            continue  # Whole tables are swept, and their section tells them apart.
         elif value not in known and not any(value in _keys(spec) for spec in specs()):
             every = dict.fromkeys([*known, *(found for spec in specs() for found in _keys(spec))])
             way_out, nearest = suggestion(value, every, "known")

@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from weft.kinds import parameter
+from weft.analysis import ANALYSES
+from weft.kinds import RECORD, parameter
 from weft.metric import METRICS, SUMMARIES
 from weft.report.figure import FIGURES
 
@@ -43,9 +44,16 @@ SECTIONS: Mapping[str, Section] = {
         Section("failure", None, is_list=True),
         Section("measure", None),
         Section("sweep", None),
+        Section("objective", None),
+        Section("space", None),
+        Section("search", None),
+        Section("analysis", None, is_list=True),
         Section("report", None, is_list=True),
     )
 }
+
+READ_ELSEWHERE = ("sweep", "objective", "space", "search")
+"""Sections of no single run: experiment/axes.py, objective.py and space.py read them."""
 
 SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
 """A plain value in place of a room's table: `size = "25 MiB"` is `{ kind = "fixed", bytes = "25 MiB" }`."""
@@ -53,6 +61,31 @@ SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
 SAMPLED = ("goodput", "cwnd", "srtt", "queue", "utilization")
 
 FLOWS_DONE = "flows done"
+
+SAMPLERS = ("tpe", "cma_es", "grid", "random", "nsga2")
+"""How a search chooses its next trial."""
+
+YARDSTICKS = ("alone", "bottleneck")
+"""What a bound in per cent may be a share of."""
+
+
+def _measured(what: str) -> list[dict[str, Any]]:
+    """The keys that name a number of a run."""
+    return [
+        parameter("metric", "text", f"{what}: a metric, or a summary of one (fct.p99).", required=True),
+        parameter(
+            "workload",
+            {"type": "list", "of": {"type": "text"}},
+            "Names of workloads whose flows alone count; one name needs no list. Left out, all flows.",
+        ),
+    ]
+
+
+_DIRECTION = parameter(
+    "direction",
+    {"type": "choice", "choices": ["maximize", "minimize", "worst"]},
+    "Left out, that of the metric: goodput is maximized, fct minimized. `worst` looks for the worst case on purpose.",
+)
 
 
 def _figures(key: str) -> str:
@@ -97,12 +130,194 @@ KINDS: list[dict[str, Any]] = [
     {
         "room": SECTION,
         "name": "sweep",
-        "doc": "Axes: dotted keys with a list of values each; every combination is a cell.\n"
-        '`"queue.kind" = ["drop_tail", "red"]`. An axis may list whole tables, which take the place of the section.',
+        "doc": "Axes: dotted keys with their values; every combination is a cell.\n"
+        '- a list: `"queue.kind" = ["drop_tail", "red"]`; whole tables take the place of the section\n'
+        '- a range: `"workload[0].load" = { from = 0.1, to = 0.9, steps = 5 }`; `scale = "log"` for equal ratios',
         "source": "",
         "parameters": [
             parameter(
-                "repeats", "integer", "Runs of every cell, each with its own seed.", default=1, min=1, max=1_000_000
+                "repeats",
+                "integer",
+                "Runs of every cell, each with its own seed; or a table, which repeats until an interval is narrow.",
+                default=1,
+                min=1,
+                max=1_000_000,
+            ),
+            parameter(
+                "zip",
+                {"type": "list", "of": {"type": "list", "of": {"type": "text"}}},
+                "Groups of axes that go together, value by value, in place of every combination.",
+            ),
+            parameter(
+                "exclude",
+                {"type": "list", "of": {"type": "table", "record": "exclude"}},
+                "Cells that are left out: tables of swept keys with a value, or a list of them, each.",
+            ),
+        ],
+    },
+    {
+        "room": RECORD,
+        "name": "repeats",
+        "doc": "Repeats of a cell until an interval is narrow enough.",
+        "source": "Law, Simulation Modeling and Analysis, 5th edition, section 9.4.1",
+        "parameters": [
+            parameter(
+                "until", {"type": "choice", "choices": ["ci"]}, "What is waited for: a t interval.", required=True
+            ),
+            parameter("metric", "text", "A metric, or a summary of one (fct.p99), of each run.", required=True),
+            parameter(
+                "half_width",
+                "text",
+                'Half the width of the interval: "2 %" of the mean, or in the unit of the metric.',
+                required=True,
+            ),
+            parameter("confidence", "number", "Of the interval.", default=0.95, min=0.5, max=0.9999),
+            parameter("least", "integer", "Repeats before the first look.", default=5, min=3, max=1_000_000),
+            parameter("most", "integer", "Repeats after which a cell is left as it is.", default=100, max=1_000_000),
+        ],
+    },
+    {
+        "room": RECORD,
+        "name": "exclude",
+        "doc": "Swept keys and the values at which a cell is left out.",
+        "source": "",
+        "parameters": [],
+    },
+    {
+        "room": SECTION,
+        "name": "objective",
+        "doc": "What `weft search` looks for: the point of `[space]` with the best number that keeps the constraints.",
+        "source": "",
+        "parameters": [
+            *_measured("What is to be as good as possible"),
+            _DIRECTION,
+            parameter(
+                "constraints",
+                {"type": "list", "of": {"type": "table", "record": "constraint"}},
+                "What a point must keep to be feasible.",
+            ),
+            parameter(
+                "also",
+                {"type": "table", "record": "objective"},
+                "A second objective: the search then gives the points at which neither can be had without the other.",
+            ),
+        ],
+    },
+    {
+        "room": RECORD,
+        "name": "objective",
+        "doc": "A second objective beside the first.",
+        "source": "",
+        "parameters": [*_measured("What is to be as good as possible"), _DIRECTION],
+    },
+    {
+        "room": RECORD,
+        "name": "constraint",
+        "doc": "A bound on a number of a run, kept by the mean over the repeats.",
+        "source": "",
+        "parameters": [
+            *_measured("What is bounded"),
+            parameter(
+                "at_least", "text", 'Lower bound in the unit of the metric: "9 Gbps", "10 us", 0.9; or "95 %" `of`.'
+            ),
+            parameter("at_most", "text", "Upper bound, written like `at_least`."),
+            parameter(
+                "of",
+                {"type": "choice", "choices": list(YARDSTICKS)},
+                "What 100 % are. `alone`: the same number in the experiment as written without the other workloads, "
+                "repeat by repeat; `bottleneck`: the rate of the slowest link on the way of each flow.",
+            ),
+        ],
+    },
+    {
+        "room": SECTION,
+        "name": "space",
+        "doc": "Where `weft search` looks: dotted keys, each with what it may be.\n"
+        '- a list: `"queue.kind" = ["drop_tail", "red"]`, of which one is as near to another as any\n'
+        '- a range: `"queue.capacity" = { from = "10 packets", to = "500 packets", scale = "log" }`, '
+        "with `steps` or `step` only some of its values",
+        "source": "",
+        "parameters": [],
+    },
+    {
+        "room": SECTION,
+        "name": "search",
+        "doc": "How `weft search` looks.",
+        "source": "Akiba et al., Optuna, KDD 2019",
+        "parameters": [
+            parameter(
+                "sampler",
+                {"type": "choice", "choices": list(SAMPLERS)},
+                "tpe: Bergstra et al., NIPS 2011; cma_es: Hansen, 2016, for ranges without constraints; "
+                "nsga2: Deb et al., 2002, for two objectives; grid: every point once; random.",
+                default="tpe",
+            ),
+            parameter(
+                "trials", "integer", "Points that are tried; a later search may ask for more.", default=60, min=1
+            ),
+            parameter(
+                "batch",
+                "integer",
+                "Trials that are chosen before any of them is done: what can run at once. Results depend on it, and "
+                "not on the number of jobs.",
+                default=4,
+                min=1,
+                max=1000,
+            ),
+            parameter(
+                "prune",
+                "flag",
+                "Stop a trial when its repeats so far say that it cannot reach the best one.",
+                default=True,
+            ),
+            parameter(
+                "neighbours",
+                "integer",
+                "Most points around the best one that are looked at in the end, each with one key changed.",
+                default=20,
+                max=1000,
+            ),
+        ],
+    },
+    {
+        "room": SECTION,
+        "name": "analysis",
+        "doc": "A statistical analysis of the runs of a sweep; printed at the end, and in the report.\n"
+        + "\n".join(f"- {name}: {doc}" for name, doc in ANALYSES.items()),
+        "source": "",
+        "parameters": [
+            parameter("kind", {"type": "choice", "choices": list(ANALYSES)}, "What is made.", required=True),
+            parameter(
+                "metrics",
+                {"type": "list", "of": {"type": "text"}},
+                f"Numbers of each run: metrics ({', '.join(METRICS)}), or summaries of them (fct.p99).",
+                required=True,
+            ),
+            parameter(
+                "factors",
+                {"type": "list", "of": {"type": "text"}},
+                "Swept keys whose effects, alone and together, are tested; left out, all but `by`.",
+            ),
+            parameter("by", "text", "Swept key that splits the runs: one analysis for each of its values."),
+            parameter("alpha", "number", "Level of the tests.", default=0.05, min=1e-6, max=0.5),
+            parameter(
+                "type",
+                {"type": "choice", "choices": ["II", "III"]},
+                "Of the sums of squares; both are the same where every cell has as many runs.",
+                default="III",
+            ),
+            parameter(
+                "blocks",
+                "flag",
+                "Repeats are blocks: they share a seed over all cells, so that what the seed does is no error.",
+                default=False,
+            ),
+            parameter(
+                "permutations",
+                "integer",
+                "Permutations of a MANOVA whose assumptions are doubtful; 0 for none.",
+                default=9999,
+                max=1_000_000,
             ),
         ],
     },
@@ -123,6 +338,11 @@ KINDS: list[dict[str, Any]] = [
                 f"series what is sampled ({', '.join(SAMPLED)}).",
             ),
             parameter("by", "text", f"Swept key that splits the figure by colour (of {_figures('by')})."),
+            parameter(
+                "facet",
+                "text",
+                f"Swept key with a small chart for each value, all with the same axes (of {_figures('facet')}).",
+            ),
         ],
     },
 ]

@@ -10,7 +10,8 @@ from weft.reference.lists import figures, metrics
 from weft.reference.tables import tables
 
 ROOMS = {
-    "section": "Sections with fixed keys: the top level of the file, `[measure]`, `[sweep]`, `[[report]]`.",
+    "section": "Sections with fixed keys: the top level of the file, `[measure]`, `[sweep]`, `[objective]`, `[space]`, "
+    "`[search]`, `[[report]]`.",
     "backend": "`[backend]`: what runs the experiment, and until when.",
     "topology": "`[topology]`: hosts, switches and links.",
     "routing": "`[routing]`: which next hops lead to a destination.",

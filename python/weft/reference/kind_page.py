@@ -38,9 +38,25 @@ WRITTEN: Mapping[tuple[str, str, str], str] = {
     (SECTION, "measure", "every"): '"10 us"',
     (SECTION, "measure", "metrics"): '["goodput", "queue"]',
     (SECTION, "report", "figure"): '"ecdf"',
+    (SECTION, "objective", "metric"): '"goodput"',
+    (SECTION, "objective", "constraints"): '[{ metric = "fct.p99", at_most = "10 ms" }]',
+    (RECORD, "objective", "metric"): '"drops"',
+    (RECORD, "constraint", "metric"): '"goodput"',
+    (RECORD, "constraint", "workload"): '"permutation"',
+    (RECORD, "constraint", "at_least"): '"95 %"',
+    (RECORD, "constraint", "of"): '"alone"',
     (SECTION, "report", "y"): '"fct"',
+    (SECTION, "analysis", "kind"): '"manova"',
+    (SECTION, "analysis", "metrics"): '["goodput", "fct.p99"]',
+    (SECTION, "analysis", "factors"): '["load_balance.kind", "congestion.kind"]',
+    (RECORD, "repeats", "until"): '"ci"',
+    (RECORD, "repeats", "metric"): '"goodput"',
+    (RECORD, "repeats", "half_width"): '"2 %"',
 }
 """What an example gives a key whose default shows nothing, or that has none."""
+
+SWEPT = ('"load_balance.kind" = ["ecmp", "spray"]', '"congestion.kind" = ["reno", "cubic"]')
+"""Two axes."""
 
 SAMPLE: Mapping[str, str] = {name: f'"{family.example}"' for name, family in FAMILIES.items()}
 """The same by the type of the value."""
@@ -87,10 +103,24 @@ def example(kind: Kind) -> Iterator[str]:
             yield f'links = [{{ {inside} }}, {{ a = "h1", b = "s" }}]'
         case "record", "workload":
             yield from ("[[workload]]", 'kind = "permutation"', 'size = "1 MB"', *_assignments(kind))
+        case "record", "constraint":
+            yield from ("[objective]", 'metric = "fct"', f"constraints = [{{ {inside} }}]")
+        case "record", "objective":
+            yield from ("[objective]", 'metric = "goodput"', f"also = {{ {inside} }}")
+        case "record", "repeats":
+            yield from ("[sweep]", f"repeats = {{ {inside} }}")
+        case "record", "exclude":
+            yield from ("[sweep]", *SWEPT, 'exclude = [{ "load_balance.kind" = "spray", "congestion.kind" = "cubic" }]')
+        case "section", "analysis":
+            yield from ("[[analysis]]", *_assignments(kind), "", "[sweep]", *SWEPT, "repeats = 10")
+        case "section", "space":
+            capacity = '{ from = "10 packets", to = "500 packets", scale = "log" }'
+            yield from ("[space]", '"congestion.kind" = ["reno", "cubic"]', f'"queue.capacity" = {capacity}')
         case "section", "experiment":
             yield from _assignments(kind)
         case "section", "sweep":
-            yield from ("[sweep]", '"congestion.kind" = ["reno", "cubic"]', "repeats = 10")
+            capacity = '{ from = "10 packets", to = "1000 packets", steps = 3, scale = "log" }'
+            yield from ("[sweep]", *SWEPT, f'"queue.capacity" = {capacity}', "repeats = 10")
         case "section", name:
             yield from (f"[[{name}]]" if SECTIONS[name].is_list else f"[{name}]", *_assignments(kind))
         case room, name:
@@ -171,6 +201,8 @@ def _neighbours(kind: Kind) -> Iterator[str]:
         yield f"- [keys of every workload](../{RECORD}/workload.md)"
     if kind.room == SECTION and kind.name == "report":
         yield "- [figures](../figures.md), [metrics](../metrics.md), [tables](../tables.md)"
+    if kind.room == SECTION and kind.name in ("objective", "space", "search"):
+        yield "- [metrics](../metrics.md), [searching](../../searching.md): how a search is described and read"
     if kind.room == SECTION and kind.name == "measure":
         yield "- [tables](../tables.md): what is written, and which numbers the measured window holds"
     if kind.room in ("backend", "transport", "congestion", "queue"):

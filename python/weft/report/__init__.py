@@ -4,29 +4,44 @@ Nothing here is loaded by `import weft`; Altair and vl-convert are loaded when a
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.report.folder import Tell
 
 
-def write_report(directory: Path, figures: bool = True) -> Path:
-    """Write DIR/report.html and, with `figures`, DIR/figures/*.svg and *.png; returns the path of the page.
+def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = None) -> Path:
+    """Write DIR/report.html, DIR/tables/*.csv and, with `figures`, DIR/figures/*.svg and *.png.
 
-    Raises ResultsError if DIR holds no run.
+    Returns the path of the page. `tell` hears what is being done, how much of it is done, and of how much. Raises
+    ResultsError if DIR holds neither a finished nor a failed run.
     """
-    from weft.report.choose import choose
-    from weft.report.export import write_figures
-    from weft.report.folder import read_folder
-    from weft.report.page import page
+    from weft.report.choose import asked_numbers, choose
+    from weft.report.export import write_figures, write_tables
+    from weft.report.factors import asked_analyses, effects
+    from weft.report.folder import read_folder, silent
+    from weft.report.page import page, whole_tables
     from weft.report.table import collect
 
-    folder = read_folder(directory)
+    tell = tell or silent
+    folder = read_folder(directory, tell)
+    # First, and with all numbers that figures will want: one pass over the tables of all runs.
+    numbers = collect(folder, asked_numbers(folder))
     drawn, not_drawn = choose(folder)
-    text = page(folder, collect(folder), drawn, not_drawn)
+    tell("page", 0, 1)
+    answers = asked_analyses(folder)
+    # An experiment that says how it wants to be analysed is not analysed in another way beside it.
+    found = effects(folder, numbers) if folder.done and not answers else None
+    tables = whole_tables(folder, numbers, found)
+    text = page(folder, numbers, drawn, not_drawn, tables, found, answers)
+    write_tables(tables, directory / "tables")
     path = directory / "report.html"
     # Written beside and renamed: a reader never sees half a page.
     beside = directory / ".report.html.part"
     beside.write_text(text, encoding="utf-8")
     beside.replace(path)
     if figures:
-        write_figures(drawn, directory / "figures")
+        write_figures(drawn, directory / "figures", tell)
     return path
 
 

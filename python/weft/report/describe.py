@@ -3,12 +3,12 @@
 import re
 import shlex
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from weft.errors import ResultsError
 from weft.experiment import path as dotted
 from weft.experiment.readable import inline
-from weft.report.folder import Cell, Folder
+from weft.report.folder import Cell, Folder, Run
 from weft.report.quantity import quantity, rounded
 from weft.report.table import Numbers
 
@@ -39,16 +39,16 @@ def paragraph(folder: Folder, numbers: Numbers) -> str:
     how_often = f"{repeats[0]}" if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}"
     if folder.axes:
         axes = "; ".join(f"{axis}: {_values(folder, axis)}" for axis in folder.axes)
-        kinds = f"{len(cells)} {_plural(len(cells), 'cell')} ({axes})"
+        kinds = f"{len(cells):,} {_plural(len(cells), 'cell')} ({axes})"
         sentences.append(
-            f"{kinds} × {how_often} {_plural(repeats[-1], 'repeat')} = {len(runs)} {_plural(len(runs), 'run')}."
+            f"{kinds} × {how_often} {_plural(repeats[-1], 'repeat')} = {len(runs):,} {_plural(len(runs), 'run')}."
         )
     elif len(runs) > 1:
         sentences.append(f"One cell, {len(runs)} repeats.")
     else:
         sentences.append("One run.")
     sentences.append(f"{_seeds(folder)}.")
-    done = f"All {len(runs)}" if len(folder.done) == len(runs) else f"{len(folder.done)} of {len(runs)}"
+    done = f"All {len(runs):,}" if len(folder.done) == len(runs) else f"{len(folder.done):,} of {len(runs):,}"
     if len(runs) > 1:
         sentences.append(f"{done} runs are in, with {numbers.flows:,} flows.")
     else:
@@ -74,7 +74,7 @@ def rows(folder: Folder) -> list[tuple[str, str]]:
             )
         if text:
             listed.append((word, text))
-    manifests = [run.manifest or {} for run in folder.done]
+    manifests = [run.manifest for run in folder.done if run.manifest is not None] or [folder.described]
     versions = sorted({f"{manifest.get('version', 'unknown')}" for manifest in manifests})
     commits = sorted({str(manifest["commit"])[:10] for manifest in manifests if manifest.get("commit")})
     listed.append(("weft", ", ".join(versions) + (f" (commit {', '.join(commits)})" if commits else "")))
@@ -82,43 +82,48 @@ def rows(folder: Folder) -> list[tuple[str, str]]:
     return [(word, text) for word, text in listed if text]
 
 
-def command(folder: Folder, cell: Cell | None = None) -> str:
-    """The command that runs the same again, or one cell of it with its repeats, from the folder that holds this one.
+def command(folder: Folder, cell: Cell | None = None, run: Run | None = None) -> str:
+    """The command that runs the same again, or one cell of it with its repeats, or one run of a cell.
 
-    The settings of the first command line (`--set`, `--backend`) are in it.
+    It is given in the folder that holds this one. The settings of the first command line (`--set`, `--backend`) are
+    in it. A run alone is the first repeat of an experiment with the run's seed: the same run, with the same name.
     """
     name = folder.directory.resolve().name
     given = folder.described.get("set")
     settings = [str(setting) for setting in given] if isinstance(given, list) else []
     again = f"{name}-again"
     if cell is not None and folder.axes:
-        settings += [f"{dotted.write(('sweep', key))}={inline([value])}" for key, value in _chosen(folder, cell)]
-        again = f"{name}-cell{cell.runs[0].cell}"
+        settings += [
+            f"{dotted.write(('sweep', key))}={inline([] if value is None else [value])}"
+            for key, value in _chosen(folder, cell)
+        ]
+        again = f"{name}-cell{cell.number}"
+    if run is not None:
+        settings += ["sweep.repeats=1"] + ([f"seed={run.seed}"] if run.seed is not None else [])
+        again = f"{again.removesuffix('-again')}-repeat{run.repeat}"
     said = [part for setting in settings for part in ("--set", setting)]
     return shlex.join(["weft", "run", f"{name}/experiment.toml", *said, "--out", again])
 
 
 def _chosen(folder: Folder, cell: Cell) -> list[tuple[str, object]]:
     """The values that a cell has on the axes, in the order of the file; the last axis varies fastest."""
-    experiment = folder.described.get("experiment")
-    sweep = experiment.get("sweep") if isinstance(experiment, dict) else None
-    index = cell.runs[0].cell
-    if not isinstance(sweep, dict) or not index.isdigit():
+    sweep = folder.sweep
+    if sweep is None or not cell.number.isdigit():
         return [(key, value) for key, value in cell.keys.items() if value is not None]
-    place, chosen = int(index), []
-    for key, values in reversed([axis for axis in sweep.items() if axis[0] != "repeats"]):
-        place, at = divmod(place, len(values))
-        chosen.append((key, values[at]))
-    return chosen[::-1]
+    chosen = list(sweep.cell(int(cell.number)).chosen.items())
+    # What is excluded names values that one cell alone does not have.
+    return [*chosen, ("exclude", None)] if sweep.excluded else chosen
 
 
 def _fabric(folder: Folder) -> str:
     experiment = folder.experiment.get("topology", {})
     kind = str(experiment.get("kind", "fabric")).replace("_", " ") if isinstance(experiment, Mapping) else "fabric"
     size = f", k = {experiment['k']}," if isinstance(experiment, Mapping) and "k" in experiment else ""
-    tables = folder.done[0].tables
     words = f"{kind.capitalize()}{size}"
     try:
+        if not folder.done:
+            return words.rstrip(",")
+        tables = folder.done[0].tables
         nodes, links = tables["nodes"], tables["links"]
         hosts = int(nodes["kind"].eq("host").sum())
         switches = nodes.height - hosts
@@ -196,7 +201,7 @@ def _word(value: object) -> str:
     return rounded(value, 6) if isinstance(value, float) else str(value)
 
 
-def _cost(manifests: list[dict[str, object]]) -> str:
+def _cost(manifests: Sequence[Mapping[str, object]]) -> str:
     def total(key: str) -> float:
         return sum(value for manifest in manifests if isinstance(value := manifest.get(key), int | float))
 

@@ -13,17 +13,31 @@
     let inner = width - hints.margin;
     if (spec.concat) {
       spec.columns = Math.max(1, Math.min(panels.length, Math.floor(width / hints.panel)));
+      if (hints.edges) {
+        spec.columns = Math.ceil(panels.length / Math.ceil(panels.length / spec.columns));
+        titleEdges(panels, spec.columns);
+      }
       inner = Math.floor(width / spec.columns) - hints.margin;
     }
     for (const panel of panels) {
       panel.width = inner;
-      if (hints.aspect) panel.height = Math.max(170, Math.round(inner * hints.aspect));
+      if (hints.aspect) panel.height = Math.min(hints.tallest, Math.max(150, Math.round(inner * hints.aspect)));
     }
     for (const parameter of spec.params || []) {
       if (parameter.name === "panel") parameter.value = inner;
+      if (parameter.name === "page") parameter.value = width;
     }
     spec.datasets = figure.tables;
     return spec;
+  }
+
+  function titleEdges(panels, columns) {
+    panels.forEach((panel, place) => {
+      for (const layer of panel.layer || [panel]) {
+        if (place % columns && layer.encoding.y) layer.encoding.y.title = null;
+        if (place + columns < panels.length && layer.encoding.x) layer.encoding.x.title = null;
+      }
+    });
   }
 
   async function draw(element) {

@@ -4,8 +4,8 @@ The JavaScript of Vega, Vega-Lite and vega-embed is inlined from vl-convert. A c
 request, so a mistake shows as an error in the test and not as a silent download.
 """
 
+import functools
 import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
@@ -13,21 +13,89 @@ from itertools import groupby
 
 import polars as pl
 
+from weft.analysis import Answer
 from weft.report import describe, theme
+from weft.report.factors import Effects, effects_html, effects_table
 from weft.report.figure.drawing import Figure
 from weft.report.folder import Folder
 from weft.report.table import Numbers, columns_shown, decimals, heading, largest, shown_in, tidy
+from weft.report.trouble import alerts, failures_table
 
 MOST_ROWS = 200
-MOST_NAMED = 5
+MOST_IN_SIGHT = 24
+"""Rows of the results above which they scroll in a box, so that figures are not far below."""
+MOST_CARRIED = 6_000_000
+"""Bytes of a table that the page itself carries; a larger one lies in the folder only."""
 POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """`unsafe-eval`: Vega compiles its expressions."""
 
 
-def page(folder: Folder, numbers: Numbers, figures: Sequence[Figure], not_drawn: Mapping[str, str]) -> str:
-    """The whole HTML text."""
+def page(
+    folder: Folder,
+    numbers: Numbers,
+    figures: Sequence[Figure],
+    not_drawn: Mapping[str, str],
+    tables: Mapping[str, pl.DataFrame],
+    found: Effects | None = None,
+    answers: Sequence[Answer] = (),
+) -> str:
+    """The whole HTML text. Of `tables` (see `whole_tables`) it carries what is not too large.
+
+    `found` is what the factors do, `answers` are those to `[[analysis]]`.
+    """
+    texts = {name: table.write_csv() for name, table in tables.items()}
+    carried = {name: text for name, text in texts.items() if len(text) <= MOST_CARRIED}
+    body = [
+        alerts(folder, numbers),
+        f'<p class="lede">{escape(describe.paragraph(folder, numbers))}</p>',
+        _what_was_run(folder),
+        *_numbers_and_figures(folder, numbers, figures, not_drawn, set(carried)),
+        *([_answers(answers)] if answers else []),
+        *([effects_html(found, _download("factors", set(carried)))] if found else []),
+        _commands(folder),
+        _runs(folder, tables["runs"], set(carried)),
+        _experiment(folder),
+    ]
+    return shell(folder.name, "weft report", body, figures, carried)
+
+
+def _numbers_and_figures(
+    folder: Folder,
+    numbers: Numbers,
+    figures: Sequence[Figure],
+    not_drawn: Mapping[str, str],
+    carried: set[str],
+) -> list[str]:
+    if not folder.done:
+        return []
+    return [
+        '<section id="results"><h2>Results</h2>',
+        _results(folder, numbers, carried),
+        "</section>",
+        '<section id="figures"><h2>Figures</h2>',
+        *(drawn(place, figure) for place, figure in enumerate(figures, 1)),
+        _not_drawn(not_drawn),
+        "</section>",
+    ]
+
+
+def whole_tables(folder: Folder, numbers: Numbers, found: Effects | None = None) -> dict[str, pl.DataFrame]:
+    """The tables of the page with all their rows: results (one per cell), runs, and failures if there are any."""
+    tables = {"results": _with_commands(folder, tidy(folder, numbers))} if folder.done else {}
+    tables["runs"] = _runs_table(folder)
+    if folder.failed:
+        tables["failures"] = failures_table(folder)
+    if found and found.tables:
+        tables["factors"] = effects_table(found)
+    return tables
+
+
+def shell(
+    name: str, kind: str, body: Sequence[str], figures: Sequence[Figure] = (), tables: Mapping[str, str] | None = None
+) -> str:
+    """A page around `body` (HTML), with what draws the `figures` and fills the downloads of `tables` (CSV)."""
     own = files("weft.report")
-    title = escape(folder.name)
+    title = escape(name)
     parts = [
         "<!doctype html>",
         '<html lang="en"><head><meta charset="utf-8">',
@@ -37,28 +105,18 @@ def page(folder: Folder, numbers: Numbers, figures: Sequence[Figure], not_drawn:
         '<link rel="icon" href="data:,">',
         f"<title>{title} · weft</title>",
         f"<style>{own.joinpath('page.css').read_text(encoding='utf-8')}</style></head><body><main>",
-        f'<header><p class="kind">weft report</p><h1>{title}</h1></header>',
-        _alerts(folder, numbers),
-        f'<p class="lede">{escape(describe.paragraph(folder, numbers))}</p>',
-        _what_was_run(folder),
-        '<section id="results"><h2>Results</h2>',
-        _results(folder, numbers),
-        "</section>",
-        '<section id="figures"><h2>Figures</h2>',
-        *(_figure(place, figure) for place, figure in enumerate(figures, 1)),
-        _not_drawn(not_drawn),
-        "</section>",
-        _runs(folder),
-        _experiment(folder),
+        f'<header><p class="kind">{escape(kind)}</p><h1>{title}</h1></header>',
+        *body,
         "</main>",
-        _data(figures, {"results": _with_commands(folder, tidy(folder, numbers)).write_csv()}),
-        f"<script>{_inert(javascript())}</script>",
+        data_of(figures, tables or {}),
+        f"<script>{inert(javascript())}</script>",
         f"<script>{own.joinpath('page.js').read_text(encoding='utf-8')}</script>",
         "</body></html>\n",
     ]
     return "\n".join(part for part in parts if part)
 
 
+@functools.cache
 def javascript() -> str:
     """Vega, Vega-Lite and vega-embed as one script that sets `vegaEmbed`."""
     import vl_convert
@@ -66,7 +124,7 @@ def javascript() -> str:
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
 
 
-def _inert(script: str) -> str:
+def inert(script: str) -> str:
     """A script that cannot end its element early."""
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
@@ -76,7 +134,8 @@ def _with_commands(folder: Folder, cells: pl.DataFrame) -> pl.DataFrame:
     return cells.with_columns(pl.Series("command", [describe.command(folder, cell) for cell in folder.cells]))
 
 
-def _data(figures: Sequence[Figure], tables: Mapping[str, str]) -> str:
+def data_of(figures: Sequence[Figure], tables: Mapping[str, str]) -> str:
+    """The element that page.js reads: specifications, tables as CSV, and colours."""
     document = {
         "figures": {
             figure.name: {"spec": figure.spec, "tables": {name: figure.csv(name) for name in figure.tables}}
@@ -90,55 +149,6 @@ def _data(figures: Sequence[Figure], tables: Mapping[str, str]) -> str:
     return f'<script type="application/json" id="data">{text}</script>'
 
 
-def _alerts(folder: Folder, numbers: Numbers) -> str:
-    failures = []
-    missing = [(cell, run) for cell in folder.cells for run in cell.runs if not run.is_done]
-    if missing:
-        named = "; ".join(
-            f"{run.name} ({cell.label}, repeat {run.repeat}, seed {run.seed})" for cell, run in missing[:8]
-        )
-        more = f"; and {len(missing) - 8} more" if len(missing) > 8 else ""
-        failures.append(
-            f"<strong>{len(missing)} of {len(folder.runs)} planned runs are not here</strong>: {escape(named + more)}. "
-            "They failed or were interrupted; the same <code>weft run</code> resumes them."
-        )
-    for stuck in numbers.unfinished[:12]:
-        reasons = "; ".join(f"{reason} ({_named(flows)})" for reason, flows in stuck.reasons.items())
-        failures.append(
-            f"<strong>{stuck.flows} of {stuck.of} flows did not finish</strong> in run {escape(stuck.run.name)} "
-            f"({escape(stuck.cell.label)}, repeat {stuck.run.repeat}): {escape(reasons)}. "
-            "Completion times are of the finished flows only."
-        )
-    if len(numbers.unfinished) > 12:
-        failures.append(f"{len(numbers.unfinished) - 12} more runs have unfinished flows.")
-    warnings: Counter[str] = Counter()
-    for run in folder.done:
-        listed = (run.manifest or {}).get("warnings") or []
-        warnings.update(dict.fromkeys(map(str, listed), 1))
-    texts = [
-        escape(text) + (f" <small>({count} runs)</small>" if count > 1 else "")
-        for text, count in warnings.most_common()
-    ]
-    if numbers.below_ideal:
-        texts.append(f"{numbers.below_ideal} flows were faster than their ideal: do not trust slowdowns here.")
-    html = ""
-    if failures:
-        html += _alert("failed", "Failed or unfinished", failures)
-    if texts:
-        html += _alert("warning", "Look before you trust the numbers", texts)
-    return html
-
-
-def _named(flows: Sequence[str]) -> str:
-    more = f" and {len(flows) - MOST_NAMED} more" if len(flows) > MOST_NAMED else ""
-    return f"{'flow' if len(flows) == 1 else 'flows'} {', '.join(flows[:MOST_NAMED])}{more}"
-
-
-def _alert(kind: str, title: str, items: Sequence[str]) -> str:
-    listed = "".join(f"<li>{item}</li>" for item in items)
-    return f'<aside class="{kind}" role="note"><h2>{title}</h2><ul>{listed}</ul></aside>'
-
-
 def _what_was_run(folder: Folder) -> str:
     rows = "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in describe.rows(folder))
     return (
@@ -147,7 +157,7 @@ def _what_was_run(folder: Folder) -> str:
     )
 
 
-def _results(folder: Folder, numbers: Numbers) -> str:
+def _results(folder: Folder, numbers: Numbers, carried: set[str]) -> str:
     keys = columns_shown(numbers)
     axes = folder.axes or ("",)
     # A key in two lines, its section above its name, keeps the columns narrow.
@@ -193,17 +203,19 @@ def _results(folder: Folder, numbers: Numbers) -> str:
         else ": one run per cell, so no intervals."
     )
     if len(folder.cells) > MOST_ROWS:
-        notes.append(f"The first {MOST_ROWS} of {len(folder.cells)} cells; all are in the CSV.")
+        notes.append(f"The first {MOST_ROWS} of {len(folder.cells):,} cells; all are in the CSV.")
     notes += [f"{' '.join(heading(key)).strip()} is missing: {reason}." for key, reason in numbers.missing.items()]
     return (
-        f'<div class="scroll"><table><thead><tr class="groups">{groups}</tr><tr>{head}</tr></thead>'
+        f'<div class="scroll{" tall" if len(folder.cells) > MOST_IN_SIGHT else ""}">'
+        f'<table><thead><tr class="groups">{groups}</tr><tr>{head}</tr></thead>'
         f"<tbody>{''.join(body)}</tbody></table></div>"
         f'<p class="caption">{escape(" ".join(notes))}</p>'
-        '<p class="downloads"><a class="csv" data-table="results" download="results.csv">CSV</a></p>'
+        f"{_download('results', carried)}"
     )
 
 
-def _figure(place: int, figure: Figure) -> str:
+def drawn(place: int, figure: Figure) -> str:
+    """The element of a figure with its number, caption and downloads."""
     links = "".join(
         f'<a class="csv" data-figure="{escape(figure.name)}" data-table="{escape(table)}" '
         f'download="{escape(figure.name)}{"" if number == 0 else f"-{escape(table)}"}.csv">'
@@ -223,6 +235,13 @@ def _figure(place: int, figure: Figure) -> str:
     )
 
 
+def _download(table: str, carried: set[str]) -> str:
+    """A link to a table: in the page, or in the folder where it is too large for the page."""
+    if table in carried:
+        return f'<p class="downloads"><a class="csv" data-table="{table}" download="{table}.csv">CSV</a></p>'
+    return f'<p class="downloads">CSV: <code>tables/{table}.csv</code> beside this page</p>'
+
+
 def _not_drawn(not_drawn: Mapping[str, str]) -> str:
     if not not_drawn:
         return ""
@@ -237,44 +256,99 @@ def _not_drawn(not_drawn: Mapping[str, str]) -> str:
     return f'<div class="absent"><h3>Not drawn</h3><ul>{items}</ul></div>'
 
 
-def _runs(folder: Folder) -> str:
-    rows: list[str] = []
+def _answers(answers: Sequence[Answer]) -> str:
+    """What `[[analysis]]` asks for: sentences, and folded every table."""
+    parts = []
+    for answer in answers:
+        said = [f"not made: {answer.refused}"] if answer.refused else answer.sentences
+        listed = "".join(f"<li>{escape(sentence)}</li>" for sentence in said)
+        whole = f"<details><summary>All tables</summary><pre>{escape(answer.text)}</pre></details>" * bool(answer.text)
+        parts.append(f"<h3>{escape(answer.question.title)}</h3><ul>{listed}</ul>{whole}")
+    return f'<section id="analyses"><h2>Analyses</h2>{"".join(parts)}</section>'
+
+
+def _commands(folder: Folder) -> str:
+    """The command of every cell, folded; a sweep of one cell has it at the top already."""
+    if len(folder.cells) < 2:
+        return ""
+    rows = "".join(
+        f'<tr><td class="number">{cell.number}</td><td>{escape(cell.label)}</td>'
+        f"<td><code>{escape(describe.command(folder, cell))}</code></td></tr>"
+        for cell in folder.cells[:MOST_ROWS]
+    )
+    cut = f'<p class="caption">The first {MOST_ROWS} of {len(folder.cells):,}; all are in the CSV of the results.</p>'
+    return (
+        f'<details id="commands"><summary>Commands: each cell again ({len(folder.cells):,})</summary>'
+        "<p class=\"caption\">In the folder above this report's. The column <i>cells</i> of a figure's CSV has the "
+        "numbers of the cells that a point stands for.</p>"
+        '<div class="scroll"><table><thead><tr><th class="number">number</th><th>cell</th><th>command</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>{cut if len(folder.cells) > MOST_ROWS else ''}</details>"
+    )
+
+
+def _runs_table(folder: Folder) -> pl.DataFrame:
+    """A row per planned run: its place, cost and fingerprint, its state, and the command that repeats it."""
+    rows = []
     for cell in folder.cells:
         for run in cell.runs:
-            if len(rows) == MOST_ROWS:
-                break
-            manifest = run.manifest
-            if manifest is None:
-                rest = '<td class="red" colspan="3">not here</td>'
-            else:
-                wall, hops = manifest.get("wall_s"), manifest.get("packet_hops")
-                rest = (f'<td class="number">{wall:,.2f}</td>' if isinstance(wall, int | float) else "<td></td>") + (
-                    f'<td class="number">{hops:,}</td>' if isinstance(hops, int) else "<td></td>"
-                )
-                rest += f"<td><code>{escape(str(manifest.get('fingerprint') or ''))}</code></td>"
-            seed = "" if run.seed is None else run.seed
+            noted = run.manifest or {}
+            state = "done" if run.is_done else "failed" if run.failure is not None else "not here"
+            wall, hops, mark = (noted.get(key) for key in ("wall_s", "packet_hops", "fingerprint"))
             rows.append(
-                f"<tr><td><code>{escape(run.name)}</code></td><td>{escape(cell.label)}</td>"
-                f'<td class="number">{run.repeat}</td><td class="number">{seed}</td>{rest}</tr>'
+                (
+                    run.name,
+                    int(cell.number),
+                    cell.label,
+                    run.repeat,
+                    run.seed,
+                    state,
+                    float(wall) if isinstance(wall, int | float) else None,
+                    hops if isinstance(hops, int) else None,
+                    None if mark is None else str(mark),
+                    describe.command(folder, cell, run),
+                )
             )
-    cut = (
-        f"<p class=caption>The first {MOST_ROWS} of {len(folder.runs)} runs.</p>"
-        if len(folder.runs) > MOST_ROWS
-        else ""
-    )
+    schema = {
+        "run": pl.String, "cell_number": pl.Int64, "cell": pl.String, "repeat": pl.Int64, "seed": pl.Int64,
+        "state": pl.String, "wall_s": pl.Float64, "packet_hops": pl.Int64, "fingerprint": pl.String,
+        "command": pl.String,
+    }  # fmt: skip
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _runs(folder: Folder, runs: pl.DataFrame, carried: set[str]) -> str:
+    rows = []
+    for row in runs.head(MOST_ROWS).iter_rows(named=True):
+        if row["state"] == "done":
+            wall, hops = row["wall_s"], row["packet_hops"]
+            rest = (
+                f'<td class="number">{"" if wall is None else f"{wall:,.2f}"}</td>'
+                f'<td class="number">{"" if hops is None else f"{hops:,}"}</td>'
+                f"<td><code>{escape(row['fingerprint'] or '')}</code></td>"
+            )
+        else:
+            rest = f'<td class="red" colspan="3">{row["state"]}</td>'
+        seed = "" if row["seed"] is None else row["seed"]
+        rows.append(
+            f"<tr><td><code>{escape(row['run'])}</code></td><td>{escape(row['cell'])}</td>"
+            f'<td class="number">{row["repeat"]}</td><td class="number">{seed}</td>{rest}'
+            f"<td><code>{escape(row['command'])}</code></td></tr>"
+        )
+    count = len(folder.runs)
+    cut = f'<p class="caption">The first {MOST_ROWS} of {count:,} runs; all are in the CSV.</p>' * (count > MOST_ROWS)
     return (
-        f'<details id="runs"><summary>Runs ({len(folder.runs)})</summary><div class="scroll"><table><thead><tr>'
-        "<th>run</th><th>cell</th><th class=number>repeat</th><th class=number>seed</th><th class=number>wall s</th>"
-        "<th class=number>packet-hops</th><th>fingerprint</th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-        f"{cut}</details>"
+        f'<details id="runs"><summary>Runs ({count:,})</summary><div class="scroll"><table><thead><tr>'
+        '<th>run</th><th>cell</th><th class="number">repeat</th><th class="number">seed</th><th class="number">wall s'
+        '</th><th class="number">packet-hops</th><th>fingerprint</th><th>again</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>{cut}{_download('runs', carried)}</details>"
     )
 
 
 def _experiment(folder: Folder) -> str:
+    of_run = " of the first run" if folder.done else ""
     resolved = json.dumps(folder.experiment, indent=2, ensure_ascii=False)
     whole = (
-        '<details id="resolved"><summary>Resolved experiment of the first run, all defaults written out</summary>'
+        f'<details id="resolved"><summary>Resolved experiment{of_run}, all defaults written out</summary>'
         f"<pre><code>{escape(resolved)}</code></pre></details>"
     )
     if folder.experiment_text is None:

@@ -1,13 +1,15 @@
 """The results table: per cell the key metrics of its runs, each with a 95 % t interval over the repeats."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
 from weft.errors import ResultsError
-from weft.metric import METRICS
+from weft.metric import METRICS, SUMMARIES, Tables
+from weft.metric.definition import columns
 from weft.report.folder import Cell, Folder, Run
 from weft.report.quantity import Quantity, quantity
 from weft.statistics.interval import Interval, mean_interval
@@ -56,41 +58,103 @@ class Numbers:
 
     def interval(self, cell: str, metric: str) -> Interval | None:
         """Mean and interval over the repeats of a cell that have a value, or None."""
-        values = self.runs.filter(pl.col("cell") == cell)[metric].drop_nulls().to_list()
-        return mean_interval(values) if values else None
+        if (cell, metric) not in self._intervals:
+            frame = self._by_cell.get(cell)
+            values = [] if frame is None else frame[metric].drop_nulls().to_list()
+            self._intervals[cell, metric] = mean_interval(values) if values else None
+        return self._intervals[cell, metric]
+
+    @cached_property
+    def _by_cell(self) -> dict[str, pl.DataFrame]:
+        return {str(cell): frame for (cell,), frame in self.runs.partition_by("cell", as_dict=True).items()}
+
+    @cached_property
+    def _intervals(self) -> dict[tuple[str, str], Interval | None]:
+        return {}
 
 
-def collect(folder: Folder) -> Numbers:
-    """Compute the key metrics of every run."""
+def collect(folder: Folder, also: Sequence[str] = ()) -> Numbers:
+    """Compute the key metrics of every run, each table read once and no two runs held at once.
+
+    `also` names what figures will ask for: a metric, a summary of one, or a column. All of it is kept in
+    `folder.run_values`, so that a figure of numbers of runs reads nothing again.
+    """
     rows: list[dict[str, object]] = []
-    reasons: dict[str, str] = {}
     unfinished, below_ideal, flows = [], 0, 0
+    keys = list(dict.fromkeys([*KEY_METRICS, *map(full_name, also)]))
+    total = len(folder.done)
     for cell in folder.cells:
         for run in cell.done:
+            folder.tell("runs", len(rows), total)
             tables = run.tables
-            row: dict[str, object] = {"cell": cell.label, "repeat": run.repeat, "run": run.name}
-            for key in KEY_METRICS:
-                name, _, summary = key.partition(".")
-                try:
-                    row[key] = METRICS[name].value(tables, summary)
-                except ResultsError as error:
-                    row[key] = None
-                    reasons.setdefault(key, str(error))
-            rows.append(row)
-            found = _unfinished(run, cell, tables)
-            unfinished += [found] if found else []
+            found = numbers_of(tables, keys)
+            for key, value in found.items():
+                folder.run_values.setdefault(key, {})[run.name] = value
+            values = {key: value if isinstance(value := found[key], float) else None for key in KEY_METRICS}
+            rows.append({"cell": cell.label, "repeat": run.repeat, "run": run.name} | values)
+            stuck = _unfinished(run, cell, tables)
+            unfinished += [stuck] if stuck else []
             frame = tables.get("flows")
             flows += frame.height if frame is not None else 0
             below_ideal += _below_ideal(frame)
     schema = {"cell": pl.String, "repeat": pl.Int64, "run": pl.String, **dict.fromkeys(KEY_METRICS, pl.Float64)}
     frame = pl.DataFrame(rows, schema=schema)
-    missing = {key: reason for key, reason in reasons.items() if frame[key].null_count() == frame.height}
+    missing = {}
+    for key in KEY_METRICS:
+        reasons = [value for value in folder.run_values.get(key, {}).values() if isinstance(value, str)]
+        if reasons and len(reasons) == frame.height:
+            missing[key] = reasons[0]
     return Numbers(frame, missing, tuple(unfinished), below_ideal, flows)
+
+
+def full_name(y: str) -> str:
+    """A metric with its summary written out; a column of `flows` with its table.
+
+    >>> full_name("goodput"), full_name("fct.p99"), full_name("lost_packets"), full_name("queues.max_bytes")
+    ('goodput.mean', 'fct.p99', 'flows.lost_packets', 'queues.max_bytes')
+    """
+    if y in METRICS:
+        return f"{y}.{METRICS[y].summary}"
+    return y if "." in y else f"flows.{y}"
+
+
+def numbers_of(tables: Tables, names: Sequence[str]) -> dict[str, float | str]:
+    """One number of a run for each full name, or the sentence that says why there is none.
+
+    A metric is computed once for all its summaries. A column gives its mean; what is neither is left out.
+    """
+    found: dict[str, float | str] = {}
+    series: dict[str, pl.Series | str] = {}
+    for name in names:
+        stem, _, last = name.partition(".")
+        if stem not in series:
+            series[stem] = _series(tables, stem) if stem in METRICS else ""
+        values: pl.Series | str = series[stem]
+        if stem not in METRICS:
+            try:
+                values = columns(tables, stem, last)[last].drop_nulls()
+                values = values if values.len() else f"{name}: no value in it"
+            except ResultsError as error:
+                values = str(error)
+            last = "mean"
+        if isinstance(values, str):
+            found[name] = values
+        elif last in SUMMARIES and values.dtype.is_numeric():
+            found[name] = SUMMARIES[last](values)
+    return found
+
+
+def _series(tables: Tables, metric: str) -> pl.Series | str:
+    try:
+        values = METRICS[metric].series(tables)
+    except ResultsError as error:
+        return str(error)
+    return values if values.len() else f"{metric}: no {METRICS[metric].entity} has a value"
 
 
 def columns_shown(numbers: Numbers) -> list[str]:
     """Key metrics that some run has; the share of finished flows only where it is not all of them."""
-    shown = [key for key in KEY_METRICS if key not in numbers.missing]
+    shown = [key for key in KEY_METRICS if key not in numbers.missing and numbers.runs.height]
     finished = numbers.runs["completion.mean"].min()
     if isinstance(finished, float) and finished >= 1.0 and "completion.mean" in shown:
         shown.remove("completion.mean")
@@ -148,6 +212,7 @@ def tidy(folder: Folder, numbers: Numbers) -> pl.DataFrame:
             row[f"{name}_low"] = interval.low if interval else None
             row[f"{name}_high"] = interval.high if interval else None
             row[f"{name}_n"] = interval.n if interval else 0
+        row |= {"cell_number": int(cell.number), "runs": len(cell.done), "planned": len(cell.runs)}
         rows.append(row)
     return pl.DataFrame(rows, infer_schema_length=None)
 
@@ -155,6 +220,8 @@ def tidy(folder: Folder, numbers: Numbers) -> pl.DataFrame:
 def _unfinished(run: Run, cell: Cell, tables: Mapping[str, pl.DataFrame]) -> Unfinished | None:
     flows = tables.get("flows")
     if flows is None or not {"size_bytes", "fct_ns"} <= set(flows.columns):
+        return None
+    if flows["fct_ns"].null_count() == 0:
         return None
     stuck = flows.filter(pl.col("size_bytes").is_not_null() & pl.col("fct_ns").is_null())
     if stuck.is_empty():
@@ -171,4 +238,4 @@ def _below_ideal(flows: pl.DataFrame | None) -> int:
     """Flows faster than their ideal by more than rounding: then the ideal is wrong."""
     if flows is None or not {"ideal_fct_ns", "fct_ns"} <= set(flows.columns):
         return 0
-    return flows.filter(pl.col("fct_ns") < pl.col("ideal_fct_ns") - 1).height
+    return int((flows["fct_ns"] < flows["ideal_fct_ns"] - 1).sum())

@@ -43,6 +43,7 @@ def config(scheme: str) -> dict[str, Any]:
             "tickColor": ink["line"],
             "titlePadding": 8,
             "labelOverlap": True,
+            "labelSeparation": 5,
         },
         "axisX": {"grid": False},
         "axisXQuantitative": {"tickCount": 8},

@@ -4,66 +4,92 @@ from typing import Any
 
 import polars as pl
 
-from weft.report.figure.drawing import Figure, finish, slug
+from weft.report.figure.drawing import Figure, slug
 from weft.report.figure.ecdf import group_colour
+from weft.report.figure.facet import next_axis
 from weft.report.figure.kind import Ask
-from weft.report.figure.mean import means, words
-from weft.report.figure.observation import pooled
+from weft.report.figure.mean import axis_title, limits, means, over_keys, over_repeats, words
 from weft.report.folder import Folder
+from weft.report.quantity import common_unit
+
+FLAT = "#5b8db8"
+"""The colour of bars and boxes that are all of one kind; readable on light and dark."""
+MOST_LABELS = 14
+"""Words on an axis of bars above which they stand upright."""
 
 
 def draw(folder: Folder, ask: Ask) -> Figure:
-    """Draw a bar of `y` per value of `x` (the cell), beside each other and coloured per `by`."""
+    """Draw a bar of `y` per value of `x`, beside each other and coloured per `by`, a chart per `facet`.
+
+    Without `x` there is a bar per cell, or with a facet per value of the first other axis.
+    """
     import altair as alt
 
     assert ask.y is not None
-    x = ask.x or "cell"
-    by = ask.by or x
-    cells = [cell for cell in folder.cells if cell.done]
-    table, shown, observations = means(folder, cells, ask.y, x, by)
-    places = table["place"].unique(maintain_order=True).to_list()
-    groups = table["group"].unique(maintain_order=True).to_list()
-    base = alt.Chart(alt.NamedData("table")).encode(
-        x=alt.X("place:N", title=None if x == "cell" else x, sort=places, axis=alt.Axis(labelAngle=0))
-    )
-    colour = group_colour("group", groups, by, "square") if by != x else alt.value("#5b8db8")
+    x = ask.x or (next_axis(folder, (ask.by, ask.facet)) if ask.facet else None) or "cell"
+    found = means(folder, ask.y, x, ask.by if ask.by != x else None, ask.facet)
+    table, shown, one = found.table, found.shown, found.is_single
+    has_groups = "group" in table.columns
+    colour = group_colour("group", found.groups, ask.by, "square") if has_groups else alt.value(FLAT)
     # With an offset Vega-Lite centres a bar only at its own width.
-    size: Any = {"width": {"band": 0.42}} if by == x else {}
-    bars = base.mark_bar(opacity=0.75, **size).encode(
-        y=alt.Y(field=shown.column, type="quantitative", title=f"{words(ask.y, shown)}" + _unit(shown.unit)),
-        color=colour,
-        tooltip=[
-            "place:N",
-            "group:N",
-            alt.Tooltip(field=shown.column, type="quantitative", format=".4~g"),
-            alt.Tooltip("low:Q", format=".4~g"),
-            alt.Tooltip("high:Q", format=".4~g"),
-            "runs:Q",
-        ],
-    )
-    whiskers = (
-        base.mark_rule(strokeWidth=1.6).encode(y=alt.Y("low:Q"), y2="high:Q").transform_filter("datum.low != null")
-    )
-    if by != x:
-        bars = bars.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
-        whiskers = whiskers.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
-    one = table["runs"].max() == 1
-    caption = (
-        f"{words(ask.y, shown)} of a run, "
-        + ("one repeat, so no interval." if one else "mean over repeats with 95 % t interval.")
-        + pooled(folder, x, by)
-        + observations.remark
-    )
-    title = ask.title or f"{words(ask.y, shown)} by {x}" + (f" and {by}" if by != x else "")
+    size: Any = {} if has_groups else {"width": {"band": 0.42 if len(found.places) <= MOST_LABELS else 0.8}}
+    ends, cut = limits(table, shown.column, "low", "high")
+    scale = alt.Scale(domain=ends, nice=True)
+    tooltip: list[Any] = [
+        alt.Tooltip("place:N", title=x),
+        *([alt.Tooltip("group:N", title=ask.by)] if has_groups else []),
+        alt.Tooltip(field=shown.column, type="quantitative", format=".4~g"),
+        *([] if one else [alt.Tooltip("low:Q", format=".4~g"), alt.Tooltip("high:Q", format=".4~g")]),
+        "runs:Q",
+        "cells:N",
+    ]
+
+    def chart(of: Any) -> Any:
+        base = of("table").encode(x=place_axis(x, found.places))
+        bars = base.mark_bar(opacity=0.75, **size).encode(
+            y=alt.Y(field=shown.column, type="quantitative", title=axis_title(ask.y or "", shown), scale=scale),
+            color=colour,
+            tooltip=tooltip,
+        )
+        whiskers = (
+            base.mark_rule(strokeWidth=1.6, clip=True)
+            .encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
+            .transform_filter("datum.low != null")
+        )
+        if has_groups:
+            bars, whiskers = (layer.encode(xOffset=offset(found.groups)) for layer in (bars, whiskers))
+        return bars if one else alt.layer(bars, whiskers)
+
+    caption = f"{words(ask.y, shown)} of a run, {over_repeats(one)}{cut}{found.remark}"
+    title = ask.title or f"{words(ask.y, shown)} {over_keys('by', x, ask.by, ask.facet)}"
     tables: dict[str, pl.DataFrame] = {"table": table}
-    return Figure(
-        slug("bar", ask.y, ask.x, ask.by),
-        title,
-        caption,
-        finish(bars if one else alt.layer(bars, whiskers), tables),
-        tables,
-    )
+    spec = found.facets.finish(found.facets.chart(chart), tables, least=least_width(found.places, found.groups))
+    return Figure(slug("bar", ask.y, ask.x, ask.by, ask.facet), title, caption, spec, tables)
 
 
-def _unit(unit: str) -> str:
-    return f" ({unit})" if unit else ""
+def place_axis(x: str, places: list[str]) -> Any:
+    """The horizontal axis of bars and boxes: words in the plan's order, upright where they are many or long."""
+    import altair as alt
+
+    unit = common_unit(places)
+    letters = sum(len(place) - len(unit) + 2 for place in places)
+    is_upright = len(places) > MOST_LABELS or letters > 110
+    angle = -40 if is_upright else 0
+    said: dict[str, Any] = {"labelExpr": "split(datum.label, ' ')[0]"} if unit else {}
+    axis = alt.Axis(labelAngle=angle, **said, labelLimit=220, labelOverlap="greedy" if is_upright else "parity")
+    title = None if x == "cell" else f"{x} ({unit})" if unit else x
+    return alt.X("place:N", title=title, sort=places, scale=alt.Scale(domain=places), axis=axis)
+
+
+def least_width(places: list[str], groups: list[str]) -> int:
+    """Pixels that bars or boxes and the words beneath them need."""
+    unit = common_unit(places)
+    letters = sum(len(place) - len(unit) + 2 for place in places)
+    return max(15 * len(places) * max(1, len(groups)), 7 * letters if len(places) <= MOST_LABELS else 0)
+
+
+def offset(groups: list[str]) -> Any:
+    """Bars and boxes of the groups of a place beside each other."""
+    import altair as alt
+
+    return alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2, domain=groups))

@@ -8,89 +8,131 @@ from typing import Any
 
 import polars as pl
 
-from weft.report.figure.drawing import Figure, finish, slug
+from weft.report.figure.bar import FLAT, least_width, offset, place_axis
+from weft.report.figure.drawing import Figure, slug
 from weft.report.figure.ecdf import group_colour
+from weft.report.figure.facet import facets, next_axis
 from weft.report.figure.kind import Ask
-from weft.report.figure.observation import each_value, labelled, pooled
+from weft.report.figure.mean import over_keys
+from weft.report.figure.observation import each_value, grouped, in_order, numbered, pooled, thinned
 from weft.report.folder import Folder
-from weft.report.quantity import quantity
-from weft.statistics.quantile import quantile
+from weft.report.quantity import LOG_FROM, quantity
 
 MOST_OUTLIERS = 60
+MOST_POINTS = 6000
+"""Outliers of all boxes together."""
+MOST_BOXES = 60
+"""Places on the axis; more than these cannot be told apart."""
 
 
 def draw(folder: Folder, ask: Ask) -> Figure:
-    """Draw boxes of `y` over flows: one per value of `x` (the cell), beside each other and coloured per `by`."""
+    """Draw boxes of `y` over flows: one per value of `x`, beside each other per `by`, a chart per `facet`.
+
+    Without `x` there is a box per cell, or with a facet per value of the first other axis.
+    """
     import altair as alt
 
     assert ask.y is not None
-    x = ask.x or "cell"
-    by = ask.by or x
-    cells = [cell for cell in folder.cells if cell.done]
-    observations = each_value(cells, ask.y)
-    frame = labelled(folder, observations, cells, [x, by])
-    largest = observations.frame["value"].abs().max()
-    assert isinstance(largest, float)
-    shown = quantity(observations.name, largest)
+    x = ask.x or (next_axis(folder, (ask.by, ask.facet)) if ask.facet else None) or "cell"
+    by = ask.by if ask.by != x else None
+    cells = grouped(folder, [ask.facet, x, by])
+    small = facets(folder, ask.facet, cells)
+    places, selection = thinned(in_order(folder, x, (words[1] for words in cells)), MOST_BOXES, f"values of {x}")
+    cells = {words: alike for words, alike in cells.items() if words[0] in small.words and words[1] in places}
+    groups = in_order(folder, by, (words[2] for words in cells))
+    values = each_value(cells, ask.y, folder)
+    shown = quantity(values.name, values.magnitude)
     boxes, outliers, is_thinned = [], [], False
-    placed = frame.select(pl.col(f"key/{x}").alias("place"), pl.col(f"key/{by}").alias("group"), "value")
-    for (place, group), part in placed.group_by(["place", "group"], maintain_order=True):
-        five, beyond = five_numbers([value * shown.factor for value in part["value"].to_list()])
-        is_thinned |= len(beyond) > MOST_OUTLIERS
-        beyond = beyond[:: -(-len(beyond) // MOST_OUTLIERS)] if beyond else []
-        boxes.append((place, group, *five, part.height))
-        outliers += [(place, group, value) for value in beyond]
-    names = ["place", "group", "low", "q1", "median", "q3", "high", "n"]
-    table = pl.DataFrame(boxes, schema=names, orient="row")
-    beyond_table = pl.DataFrame(
-        outliers, schema={"place": pl.String, "group": pl.String, shown.column: pl.Float64}, orient="row"
-    )
-    groups = table["group"].unique(maintain_order=True).to_list()
-    places = table["place"].unique(maintain_order=True).to_list()
-    axis = alt.X("place:N", title=None if x == "cell" else x, sort=places, axis=alt.Axis(labelAngle=0))
-    colour = group_colour("group", groups, by, "square") if by != x else alt.value("#5b8db8")
-    base = alt.Chart(alt.NamedData("boxes")).encode(x=axis, color=colour)
-    y = alt.Y("low:Q", title=shown.axis, scale=alt.Scale(zero=False))
-    tooltip = ["place:N", "group:N", *(alt.Tooltip(f"{name}:Q", format=".4~g") for name in names[2:])]
+    found = values.groups()
+    most = max(4, min(MOST_OUTLIERS, MOST_POINTS // len(found)))
+    for words, runs in found.items():
+        five, beyond = five_numbers(pl.concat([series for *_, series in runs]) * shown.factor)
+        is_thinned |= len(beyond) > most
+        beyond = beyond[:: -(-len(beyond) // most)] if beyond else []
+        count = sum(series.len() for *_, series in runs)
+        boxes.append((*words, *five, count, len(runs), numbered(cell for cell, *_ in runs)))
+        outliers += [(*words, value) for value in beyond]
+    names = ["low", "q1", "median", "q3", "high", "n"]
+    keys = {"facet": pl.String, "place": pl.String, "group": pl.String}
+    unused = [name for name, key in (("facet", ask.facet), ("group", by)) if key is None]
+    schema = [*keys, *names, "runs", "cells"]
+    table = pl.DataFrame(boxes, schema=schema, orient="row").drop(unused)
+    beyond_table = pl.DataFrame(outliers, schema={**keys, shown.column: pl.Float64}, orient="row").drop(unused)
+    colour = group_colour("group", groups, by, "square") if by else alt.value(FLAT)
+    tooltip: list[Any] = [
+        alt.Tooltip("place:N", title=x),
+        *([alt.Tooltip("group:N", title=by)] if by else []),
+        *(alt.Tooltip(f"{name}:Q", format=".4~g") for name in names),
+        "cells:N",
+    ]
     # With an offset Vega-Lite centres a bar only at its own width.
-    size: Any = {"width": {"band": 0.32}} if by == x else {}
-    whisker = base.mark_rule(strokeWidth=1.2).encode(y=y, y2="high:Q")
-    box = base.mark_bar(**size, fillOpacity=0.4, filled=True).encode(
-        y=alt.Y("q1:Q", title=shown.axis), y2="q3:Q", tooltip=tooltip
-    )
-    middle = base.mark_tick(thickness=2.5, **size).encode(y="median:Q", tooltip=tooltip)
-    points = (
-        alt.Chart(alt.NamedData("outliers"))
-        .mark_point(size=22, filled=True, opacity=0.55)
-        .encode(x=axis, y=alt.Y(field=shown.column, type="quantitative", title=shown.axis), color=colour)
-    )
-    if by != x:
-        whisker = whisker.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
-        box = box.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
-        middle = middle.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
-        points = points.encode(xOffset=alt.XOffset("group:N", sort=groups, scale=alt.Scale(paddingInner=0.2)))
-    runs = frame.select("cell", "repeat").n_unique()
+    size: Any = {} if by else {"width": {"band": 0.32 if len(places) <= 14 else 0.6}}
+
+    is_log = values.smallest > 0 and values.largest / values.smallest > LOG_FROM
+    scale = alt.Scale(type="log", nice=False, padding=8) if is_log else alt.Scale(zero=False)
+    title = shown.axis + (", logarithmic" if is_log else "")
+
+    def chart(of: Any) -> Any:
+        base = of("boxes").encode(x=place_axis(x, places), color=colour)
+        y = alt.Y("low:Q", title=title, scale=scale)
+        whisker = base.mark_rule(strokeWidth=1.2).encode(y=y, y2="high:Q")
+        box = base.mark_bar(**size, fillOpacity=0.4, filled=True).encode(
+            y=alt.Y("q1:Q", title=title, scale=scale), y2="q3:Q", tooltip=tooltip
+        )
+        middle = base.mark_tick(thickness=2.5, **size).encode(
+            y=alt.Y("median:Q", title=title, scale=scale), tooltip=tooltip
+        )
+        points = (
+            of("outliers")
+            .mark_point(size=22, filled=True, opacity=0.55)
+            .encode(
+                x=place_axis(x, places),
+                y=alt.Y(field=shown.column, type="quantitative", title=title, scale=scale),
+                color=colour,
+            )
+        )
+        layers = [whisker, box, middle, points]
+        return alt.layer(*(layer.encode(xOffset=offset(groups)) for layer in layers) if by else layers)
+
     caption = (
-        f"{shown.title} of {frame.height:,} {observations.entity}s in {runs} runs, repeats pooled: median, quartiles, "
-        "whiskers to the last value within 1.5 interquartile ranges."
-        + (f" Beyond them at most {MOST_OUTLIERS} points per box are drawn." if is_thinned else "")
-        + pooled(folder, x, by)
-        + observations.remark
+        f"{shown.title} of {values.count:,} {values.entity}s in {len(values.parts):,} runs, repeats pooled: median, "
+        "quartiles, whiskers to the last value within 1.5 interquartile ranges."
+        + (f" Beyond them at most {most} points per box are drawn." if is_thinned else "")
+        + selection
+        + pooled(folder, cells, x, by, ask.facet)
+        + small.remark
+        + values.remark
     )
-    title = ask.title or f"{shown.title} by {x}" + (f" and {by}" if by != x else "")
     tables = {"boxes": table, "outliers": beyond_table}
-    spec = finish(alt.layer(whisker, box, middle, points), tables)
-    return Figure(slug("box", ask.y, ask.x, ask.by), title, caption, spec, tables)
+    spec = small.finish(small.chart(chart), tables, least=least_width(places, groups))
+    return Figure(
+        slug("box", ask.y, ask.x, ask.by, ask.facet),
+        ask.title or f"{shown.title} {over_keys('by', x, by, ask.facet)}",
+        caption,
+        spec,
+        tables,
+    )
 
 
-def five_numbers(values: list[float]) -> tuple[tuple[float, float, float, float, float], list[float]]:
+def five_numbers(values: pl.Series) -> tuple[tuple[float, float, float, float, float], list[float]]:
     """Whisker, quartile, median, quartile, whisker; and the values beyond the whiskers in order.
 
-    >>> five_numbers([1.0, 2.0, 3.0, 4.0, 100.0])
+    >>> five_numbers(pl.Series([1.0, 2.0, 3.0, 4.0, 100.0]))
     ((1.0, 2.0, 3.0, 4.0, 4.0), [100.0])
     """
-    low, median, high = (quantile(values, share) for share in (0.25, 0.5, 0.75))
+    low, median, high = (_quantile(values, share) for share in (0.25, 0.5, 0.75))
     reach = 1.5 * (high - low)
-    inside = [value for value in values if low - reach <= value <= high + reach]
-    beyond = sorted(value for value in values if not low - reach <= value <= high + reach)
-    return (min(inside), low, median, high, max(inside)), beyond
+    is_inside = values.is_between(low - reach, high + reach)
+    inside = values.filter(is_inside)
+    beyond: list[float] = values.filter(~is_inside).sort().to_list()
+    return (_real(inside.min()), low, median, high, _real(inside.max())), beyond
+
+
+def _quantile(values: pl.Series, share: float) -> float:
+    # Linear between order statistics: type 7, as statistics/quantile.py, but for tens of millions of values.
+    return _real(values.quantile(share, "linear"))
+
+
+def _real(value: object) -> float:
+    assert isinstance(value, int | float), value
+    return float(value)

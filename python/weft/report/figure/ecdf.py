@@ -3,79 +3,80 @@
 The flows of all repeats of a cell are pooled. Above `MOST_POINTS` values a curve is drawn through its quantiles.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from weft.report.figure.drawing import MOST_COLOURS, Figure, drawn_cells, finish, slug
+from weft.report.figure.curve import curves_of
+from weft.report.figure.drawing import Figure, slug
 from weft.report.figure.kind import Ask
-from weft.report.figure.observation import each_value, labelled, pooled
 from weft.report.folder import Folder
-from weft.report.quantity import quantity
+from weft.report.quantity import LOG_FROM, quantity
 
 if TYPE_CHECKING:
     import altair as alt
 
 MOST_POINTS = 250
-LOG_FROM = 50.0
-"""Largest over smallest value from which the axis is logarithmic."""
 
 
 def draw(folder: Folder, ask: Ask) -> Figure:
-    """Draw the distribution of `y`, a curve per `by` (the cell)."""
+    """Draw the distribution of `y`, a curve per `by`, a chart per `facet`.
+
+    Without `by` there is a curve per cell, or with a facet per value of the first other axis.
+    """
     import altair as alt
 
     assert ask.y is not None
-    by = ask.by or "cell"
-    cells, selection = drawn_cells(folder, MOST_COLOURS)
-    observations = each_value(cells, ask.y)
-    frame = labelled(folder, observations, cells, [by])
-    smallest, largest = observations.frame["value"].min(), observations.frame["value"].max()
-    assert isinstance(smallest, float) and isinstance(largest, float)
-    shown = quantity(observations.name, largest)
-    groups = frame[f"key/{by}"].unique(maintain_order=True).to_list()
-    curves, is_thinned = [], False
-    for group in groups:
-        values = frame.filter(pl.col(f"key/{by}") == group)["value"].sort()
-        points = staircase(values, MOST_POINTS)
-        is_thinned |= values.len() > MOST_POINTS
-        curves.append(
-            points.select(pl.lit(group).alias("group"), (pl.col("value") * shown.factor).alias(shown.column), "share")
+    found = curves_of(folder, ask)
+    values, groups, by = found.values, found.groups, found.by
+    shown = quantity(values.name, values.largest)
+    parts, is_thinned = [], False
+    for (panel, group), runs in values.groups().items():
+        ordered = pl.concat([series for *_, series in runs]).sort()
+        is_thinned |= ordered.len() > MOST_POINTS
+        parts.append(
+            staircase(ordered, MOST_POINTS).select(
+                pl.lit(panel).alias("facet"),
+                pl.lit(group).alias("group"),
+                (pl.col("value") * shown.factor).alias(shown.column),
+                "share",
+            )
         )
-    table = pl.concat(curves)
-    is_log = smallest > 0 and largest / smallest > LOG_FROM
+    table = pl.concat(parts).drop([] if ask.facet else ["facet"])
+    is_log = values.smallest > 0 and values.largest / values.smallest > LOG_FROM
     x = alt.X(
         field=shown.column,
         type="quantitative",
         title=shown.axis + (", logarithmic" if is_log else ""),
-        scale=alt.Scale(type="log") if is_log else alt.Scale(zero=False, nice=True),
+        scale=alt.Scale(type="log", nice=False, padding=8) if is_log else alt.Scale(zero=False, nice=True),
     )
-    chart = (
-        alt.Chart(alt.NamedData("table"))
-        .mark_line(interpolate="step-after")
-        .encode(
-            x=x,
-            y=alt.Y("share:Q", title=f"Share of {observations.entity}s", axis=alt.Axis(format="%")),
-            order=alt.Order("share:Q"),
-            color=group_colour("group", groups, by),
-            tooltip=[
-                alt.Tooltip("group:N", title=by),
-                alt.Tooltip(field=shown.column, type="quantitative", title=shown.axis, format=".4~g"),
-                alt.Tooltip("share:Q", format=".1%"),
-            ],
+
+    def chart(of: Any) -> Any:
+        return (
+            of("table")
+            .mark_line(interpolate="step-after")
+            .encode(
+                x=x,
+                y=alt.Y("share:Q", title=f"Share of {values.entity}s", axis=alt.Axis(format="%")),
+                order=alt.Order("share:Q"),
+                color=group_colour("group", groups, by),
+                tooltip=[
+                    alt.Tooltip("group:N", title=by),
+                    alt.Tooltip(field=shown.column, type="quantitative", title=shown.axis, format=".4~g"),
+                    alt.Tooltip("share:Q", format=".1%"),
+                ],
+            )
         )
-    )
-    runs = frame.select("cell", "repeat").n_unique()
+
+    count = len(values.parts)
     caption = (
-        f"{shown.title} of {frame.height:,} {observations.entity}s in {runs} {'run' if runs == 1 else 'runs'}, "
-        f"repeats pooled.{selection}"
-        + (f" Each curve is thinned to {MOST_POINTS} quantiles." if is_thinned else "")
-        + pooled(folder, by)
-        + observations.remark
+        f"{shown.title} of {values.count:,} {values.entity}s in {count:,} {'run' if count == 1 else 'runs'}, "
+        "repeats pooled." + (f" Each curve is thinned to {MOST_POINTS} quantiles." if is_thinned else "") + found.remark
     )
-    title = ask.title or f"{shown.title}: distribution over {observations.entity}s"
+    title = ask.title or f"{shown.title}: distribution over {values.entity}s"
     tables = {"table": table}
-    return Figure(slug("ecdf", ask.y, ask.by), title, caption, finish(chart, tables), tables)
+    spec = found.facets.finish(found.facets.chart(chart), tables)
+    return Figure(slug("ecdf", ask.y, ask.by, ask.facet), title, caption, spec, tables)
 
 
 def staircase(ordered: pl.Series, most: int) -> pl.DataFrame:
@@ -104,7 +105,7 @@ def group_colour(field: str, groups: list[str], title: str | None = None, symbol
     legend = alt.Legend(
         title=None if title in (None, "cell") else title,
         symbolType=symbol,
-        columns=alt.ExprRef(f"max(1, floor(width / {room}))"),
+        columns=alt.ExprRef(f"max(1, floor(page / {room}))"),
     )
     scale = alt.Scale(domain=groups)
     return alt.Color(field=field, type="nominal", scale=scale, legend=None if len(groups) == 1 else legend)

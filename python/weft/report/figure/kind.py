@@ -20,6 +20,7 @@ class Ask:
     y: str | None = None
     x: str | None = None
     by: str | None = None
+    facet: str | None = None
     title: str | None = None
 
 
@@ -60,7 +61,7 @@ def ask(entry: Mapping[str, object], kinds: Mapping[str, Kind]) -> Ask:
     for key in kind.needs:
         if getattr(asked, key) is None:
             raise ResultsError(f'report.{key}: the figure "{kind.name}" needs it')
-    for key in ("x", "y", "by"):
+    for key in ("x", "y", "by", "facet"):
         if getattr(asked, key) is not None and key not in kind.needs + kind.takes:
             raise ResultsError(f'report.{key}: the figure "{kind.name}" does not have it')
     return asked

@@ -1,0 +1,55 @@
+"""What is refused before anything runs: cells that cannot be built, and runs that do not fit into memory."""
+
+import json
+from collections.abc import Callable
+
+from weft.backend import BACKENDS
+from weft.errors import ExperimentError
+from weft.execute import machine
+from weft.experiment.experiment import Experiment
+from weft.progress import quantity
+from weft.scenario import Scenario, faults_of, predict
+
+
+def refuse_what_cannot_run(
+    experiment: Experiment, told: Callable[[int], None] = lambda cells: None, is_here: bool = True
+) -> dict[int, int]:
+    """Builds every cell once and compares memory, so that every fault shows before anything runs.
+
+    Returns the predicted bytes of the cells by their index. `told` hears how many cells are checked; `is_here`: the
+    runs share the memory of this machine. Raises ExperimentError with the faults of all cells.
+    """
+    from weft import _core
+
+    available = machine.available_memory() if is_here else None
+    faults = {}
+    built: dict[int, int] = {}
+    memory: dict[int, int] = {}
+    for checked, cell in enumerate(experiment.cells()):
+        told(checked)
+        spec = experiment.spec(cell)
+        key = hash(json.dumps({key: value for key, value in spec.items() if key not in ("name", "measure")}))
+        if key in built:
+            memory[cell.index] = built[key]
+            continue
+        built[key] = 0
+        try:
+            predicted = predict(spec, experiment.document)
+            built[key] = memory[cell.index] = predicted.memory_bytes
+            if available is not None and predicted.memory_bytes > available:
+                message = (
+                    f"{predicted.hosts:,} hosts and {predicted.flows:,} flows need about "
+                    f"{quantity(predicted.memory_bytes)}B of memory; {quantity(available)}B are available; "
+                    "make the topology or the workload smaller, or use a larger machine"
+                )
+                faults[message] = experiment.document.fault(("topology",), message, value=predicted.memory_bytes)
+                continue
+            scenario = Scenario(spec, experiment.document)
+            BACKENDS[spec["backend"]["kind"]].check(spec, scenario)
+        except ExperimentError as error:
+            faults |= {str(fault): fault for fault in error.faults}
+        except _core.FaultError as error:
+            faults |= {str(fault): fault for fault in faults_of(error, experiment.document)}
+    if faults:
+        raise ExperimentError(faults.values())
+    return memory

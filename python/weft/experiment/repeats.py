@@ -1,0 +1,104 @@
+"""Repeats: a number, or until an interval is narrow enough.
+
+repeats = 10
+repeats = { until = "ci", metric = "goodput", half_width = "2 %" }
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from weft import units
+from weft.errors import Fault
+from weft.experiment.check import check_value
+from weft.experiment.document import Document
+from weft.experiment.path import Path
+from weft.experiment.sections import SECTION
+from weft.experiment.values import ValueFault, parse_scalar, said, suggestion
+from weft.kinds import Parameter, catalogue
+from weft.metric import METRICS, SUMMARIES
+from weft.sweep import Until
+
+WHERE: Path = ("sweep", "repeats")
+
+
+def read_repeats(document: Document, faults: list[Fault]) -> int | Until:
+    """The repeats of a document; what is wrong with them goes into `faults`, and 1 stands in."""
+    parameter = catalogue()[SECTION]["sweep"].parameters["repeats"]
+    section = document.value.get("sweep", {})
+    if not isinstance(section, Mapping):
+        faults.append(document.fault(("sweep",), "is no section; write [sweep] above its keys"))
+        return 1
+    written = section.get("repeats", parameter.default)
+    if isinstance(written, dict):
+        return _until(document, parameter, written, faults) or 1
+    try:
+        return int(parse_scalar(parameter, parameter.value, written, document.directory))
+    except ValueFault as fault:
+        or_table = "" if isinstance(written, int) else ', or { until = "ci", metric = "goodput", half_width = "2 %" }'
+        faults.append(document.fault(WHERE, f"{fault}{or_table}", value=written, expected=fault.expected))
+        return 1
+
+
+def _until(document: Document, parameter: Parameter, written: dict[str, Any], faults: list[Fault]) -> Until | None:
+    half_width = written.get("half_width")
+    # A bare number is the half width of a metric without a unit.
+    bare = isinstance(half_width, int | float) and not isinstance(half_width, bool)
+    table = written | ({"half_width": str(half_width)} if bare else {})
+    value, found = check_value(document, parameter, {"type": "table", "record": "repeats"}, table, WHERE)
+    faults += found
+    if value is None or found:
+        return None
+    before = len(faults)
+    name, _, summary = value["metric"].partition(".")
+    if name not in METRICS or (summary and summary not in SUMMARIES):
+        known = [*METRICS, *(f"{name}.{each}" for each in SUMMARIES if name in METRICS)]
+        way_out, nearest = suggestion(value["metric"], known, "metrics")
+        message = f"unknown metric {said(value['metric'])}; {way_out}"
+        faults.append(document.fault((*WHERE, "metric"), message, value=value["metric"], nearest=nearest))
+    if value["least"] > value["most"]:
+        message = f"{value['least']} is above most = {value['most']}"
+        faults.append(document.fault((*WHERE, "least"), message, value=value["least"]))
+    if len(faults) > before:
+        return None
+    try:
+        width, relative = half_width_of(value["half_width"], METRICS[name].unit)
+    except ValueError as error:
+        faults.append(document.fault((*WHERE, "half_width"), str(error), value=half_width))
+        return None
+    return Until(value["metric"], width, relative, value["confidence"], value["least"], value["most"], dict(written))
+
+
+def half_width_of(text: str, unit: str) -> tuple[float, bool]:
+    """Half the width of an interval as a number, and whether it is a share of the mean.
+
+    Per cent are of the mean; else it has the unit of the metric (bps, ns, packets, or none). Raises ValueError with a
+    sentence.
+
+    >>> half_width_of("2 %", "bps"), half_width_of("10 us", "ns"), half_width_of("0.01", "")
+    ((0.02, True), (10000.0, False), (0.01, False))
+    """
+    like = {"bps": '"2 %" or "1 Mbps"', "ns": '"2 %" or "10 us"', "packets": '"2 %" or "3 packets"'}
+    expected = like.get(unit, '"2 %" (of the mean) or 0.01')
+    wrong = f"{said(text)} is no half width; expected {expected}"
+    number, percent, _ = text.strip().partition("%")
+    try:
+        if percent:
+            value = float(Fraction(number.strip())) / 100
+            relative = True
+        else:
+            relative = False
+            match unit:
+                case "bps":
+                    value = float(units.parse_rate(text))
+                case "ns":
+                    value = units.parse_time(text) / 1000
+                case "packets":
+                    value = float(units.parse_capacity(text).get("packets", 0))
+                case _:
+                    value = float(text)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(wrong) from None
+    if not 0 < value < float("inf") or (relative and value >= 1):
+        raise ValueError(wrong)
+    return value, relative

@@ -1,0 +1,311 @@
+"""A search in the terminal: what was found, how sure that is, what is around it, what matters."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from weft.experiment.objective import Constraint, Goal, Measure
+from weft.experiment.readable import inline
+from weft.report.quantity import Quantity, quantity
+from weft.report.table import decimals
+from weft.searching.found import Found, Neighbour
+from weft.searching.point import Point
+from weft.statistics.interval import mean_interval
+from weft.terminal import said_value
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+MOST_POINTS = 12
+"""Points of a front that are listed; all are in trials.parquet."""
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """How the numbers of a goal are shown: all in one unit, so that they can be compared."""
+
+    goal: Goal
+    shown: Quantity
+    places: int
+
+    @classmethod
+    def of(cls, found: Found, place: int) -> "Numbers":
+        """From the largest mean of all trials."""
+        goal = found.objective.goals[place]
+        means = [abs(interval.mean) for point in found.points if (interval := point.interval(place))]
+        largest = max(means, default=1.0)
+        shown = quantity(goal.measure.metric.column, largest)
+        return cls(goal, shown, decimals(largest * shown.factor))
+
+    def number(self, value: float, sign: str = "") -> str:
+        """A number without its unit."""
+        return f"{value * self.shown.factor:{sign},.{self.places}f}"
+
+    def interval(self, point: Point, place: int) -> str:
+        """Mean and half the interval."""
+        found = point.interval(place)
+        if found is None:
+            return "-"
+        half = "" if found.half_width is None else f" ± {self.number(found.half_width)}"
+        return self.number(found.mean) + half
+
+    @property
+    def unit(self) -> str:
+        """With a space before it, or nothing."""
+        return f" {self.shown.unit}" if self.shown.unit else ""
+
+
+def print_found(console: "Console", found: Found) -> None:
+    """The whole result."""
+    console.print(Text(asked(found), style="bold"))
+    console.print(Text(counted(found)))
+    console.print()
+    if found.front:
+        _print_front(console, found)
+    elif found.best is not None:
+        _print_best(console, found, found.best)
+        _print_neighbours(console, found)
+    else:
+        for line in nothing_feasible(found):
+            console.print(Text(line), soft_wrap=line.startswith("again"))
+        console.print()
+    _print_importances(console, found)
+
+
+def text(found: Found, width: int = 80) -> str:
+    """The same as plain text."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    print_found(Console(file=out, width=width, no_color=True), found)
+    return out.getvalue().rstrip()
+
+
+def asked(found: Found) -> str:
+    """The objective as a sentence: "maximize goodput of bulk, with goodput of victim at least 99 % of alone"."""
+    goals = " and ".join(f"{goal.direction} {goal.measure.name}" for goal in found.objective.goals)
+    kept = "; ".join(constraint.text for constraint in found.objective.constraints)
+    return f"{found.experiment.name}: {goals}" + (f", with {kept}" if kept else "")
+
+
+def counted(found: Found) -> str:
+    """How many trials became what."""
+    counts = found.counts
+    feasible = sum(1 for point in found.trial_points if point.is_feasible(found.objective))
+    parts = [f"{counts['complete']} complete"]
+    if found.objective.constraints:
+        parts[0] += f" ({feasible} feasible)"
+    parts += [f"{counts[state]} {state}" for state in ("pruned", "failed") if counts[state]]
+    repeats = found.experiment.sweep.fewest
+    each = f" of {repeats} repeats" if repeats > 1 else ""
+    said = f"{_count(len(found.trial_points), 'trial')}{each} by {found.experiment.search.sampler}: {', '.join(parts)}"
+    return f"{said}; {_count(found.runs, 'run')} ({found.simulated} of them new)"
+
+
+def nothing_feasible(found: Found) -> Iterator[str]:
+    """What to say when no trial keeps the constraints."""
+    closest = found.closest
+    if closest is None:
+        yield "no trial is complete"
+        return
+    point, constraint, missed = closest
+    yield "no trial keeps the constraints"
+    for place, each in enumerate(found.objective.constraints):
+        if each is constraint:
+            value = shown_constraint(constraint, mean_interval(point.constraint(place)).mean)
+            yield f"closest: trial {point.number} with {value}, which misses {constraint.text} by {missed:.2%} of it"
+    yield f"  {', '.join(f'{key} = {said_of(value)}' for key, value in point.values.items())}"
+    yield f"again: {found.command(point)}"
+    yield "ask for less, widen [space], or allow more trials"
+
+
+def verdict(found: Found) -> str:
+    """Whether the best point differs from the one as written by more than noise."""
+    best, written = found.best, found.written
+    if best is None or written is None:
+        return ""
+    if found.is_written(best):
+        return "the point as written is the best one"
+    against = found.against_written
+    if against is None:
+        return f"the point as written failed: {written.error}"
+    gained, is_fresh = against
+    numbers = Numbers.of(found, 0)
+    percent = f" ({gained.ratio - 1:+.1%})" if gained.ratio is not None else ""
+    where = (
+        "the point as written" if written.is_feasible(found.objective) else "the point as written, which is infeasible"
+    )
+    size = numbers.number(gained.difference, "+")
+    if gained.low is None or gained.high is None:
+        deterministic = "one run each, so nothing is known of noise: [sweep] repeats = 5 tells"
+        return f"{size}{numbers.unit}{percent} against {where}; {deterministic}"
+    half = numbers.number(gained.high - gained.difference)
+    is_clear = found.goal.sign * gained.difference > 0 and (gained.low > 0) == (gained.high > 0)
+    said = "better by more than noise" if is_clear else "no more than noise"
+    seeds = "on seeds that had no part in the choice" if is_fresh else "on the seeds of the search"
+    return f"{size} ± {half}{numbers.unit}{percent} against {where}, {seeds}: {said}"
+
+
+def shown_constraint(constraint: Constraint, value: float) -> str:
+    """The number of a constraint: per cent of the yardstick, or in the unit of the metric."""
+    return f"{value:.2%}" if constraint.of else _shown(constraint.measure, value)
+
+
+def kept(found: Found, best: Point) -> Iterator[tuple[str, str]]:
+    """The constraints of the best point with its numbers, and what they are with other seeds."""
+    checked = found.checked()
+    for place, constraint in enumerate(found.objective.constraints):
+        said = shown_constraint(constraint, mean_interval(best.constraint(place)).mean)
+        if checked is not None:
+            again = mean_interval(checked.constraint(place)).mean
+            said += f" (with other seeds {shown_constraint(constraint, again)}"
+            said += ": missed, leave a margin)" if constraint.shortfall(again) > 0 else ")"
+        yield constraint.text, said
+
+
+def said_of(value: object) -> str:
+    """The value of a key, a whole table in one line.
+
+    >>> said_of("10 us"), said_of({"kind": "red"})
+    ('10 us', '{ kind = "red" }')
+    """
+    return inline(value) if isinstance(value, dict | list) else said_value(value)
+
+
+def change_of(neighbour: Neighbour, numbers: Numbers) -> str:
+    """The difference that a neighbour makes, with half its interval."""
+    gain = neighbour.gain
+    if gain is None:
+        return neighbour.point.state
+    half = "" if gain.high is None else f" ± {numbers.number(gain.high - gain.difference)}"
+    return numbers.number(gain.difference, "+") + half
+
+
+def caveat(found: Found) -> str:
+    """What the importances do not say."""
+    known = found.counts["complete"] + found.counts["pruned"]
+    of = found.goal.measure.name if len(found.objective.goals) == 1 else "each goal"
+    return (
+        f"Shares of the variance of {of} over {_count(known, 'trial')}: in all of the space "
+        "(fANOVA), and among the best tenth (PED-ANOVA). The sampler went where it was good, keys may act together, "
+        "and few trials mislead: a hint, no measurement."
+    )
+
+
+def _print_best(console: "Console", found: Found, best: Point) -> None:
+    table = _table()
+    table.show_header = False
+    table.add_column(no_wrap=False, overflow="fold")
+    table.add_column(overflow="fold")
+    for key, value in best.values.items():
+        table.add_row(Text(key), Text(said_of(value), style="bold"))
+    numbers = Numbers.of(found, 0)
+    name = found.goal.measure.name
+    table.add_row(Text(name), Text(numbers.interval(best, 0) + numbers.unit, style="bold"))
+    checked = found.checked()
+    if checked is not None:
+        table.add_row(Text("  with other seeds"), Text(numbers.interval(checked, 0) + numbers.unit))
+    for constraint, said in kept(found, best):
+        table.add_row(Text(constraint), Text(said))
+    console.print(Text(f"best: trial {best.number}", style="bold"))
+    console.print(table)
+    if said := verdict(found):
+        console.print(Text(said))
+    console.print(Text(f"again: {found.command(best)}"), soft_wrap=True)
+    console.print()
+
+
+def _print_neighbours(console: "Console", found: Found) -> None:
+    if not found.neighbours:
+        return
+    numbers = Numbers.of(found, 0)
+    unit = f", {numbers.shown.unit}" if numbers.shown.unit else ""
+    table = _table()
+    table.add_column("changed alone", overflow="fold")
+    table.add_column("to", overflow="fold")
+    table.add_column(Text(f"difference{unit}"), justify="right", no_wrap=True)
+    table.add_column("")
+    before = ""
+    for each in found.neighbours:
+        is_feasible = each.point.is_feasible(found.objective)
+        note = "" if is_feasible or each.gain is None else "infeasible"
+        table.add_row(
+            Text("" if each.key == before else each.key),
+            Text(said_of(each.value)),
+            Text(change_of(each, numbers)),
+            Text(note, style="yellow"),
+        )
+        before = each.key
+    console.print(Text("around the best point", style="bold"))
+    console.print(table)
+    better = found.better_neighbour
+    if better is not None:
+        console.print(
+            Text(
+                f"{better.key} = {said_of(better.value)} is better still: more trials may find more (--trials "
+                f"{2 * len(found.trial_points)} goes on from here)"
+            )
+        )
+    console.print()
+
+
+def _print_importances(console: "Console", found: Found) -> None:
+    if not any(found.importances):
+        return
+    for goal, shares in zip(found.objective.goals, found.importances, strict=True):
+        if not shares:
+            continue
+        table = _table()
+        table.add_column(Text("importance" if len(found.importances) == 1 else goal.measure.name), overflow="fold")
+        table.add_column("in all", justify="right")
+        table.add_column("among the best", justify="right")
+        for key, share in sorted(shares.items(), key=lambda item: -item[1]["fanova"]):
+            table.add_row(Text(key), f"{share['fanova']:.0%}", f"{share['ped_anova']:.0%}")
+        console.print(table)
+    console.print(Text(caveat(found), style="dim"))
+    console.print()
+
+
+def _print_front(console: "Console", found: Found) -> None:
+    table = _table()
+    table.add_column("trial", justify="right")
+    columns = [Numbers.of(found, place) for place in range(len(found.objective.goals))]
+    for numbers in columns:
+        unit = f", {numbers.shown.unit}" if numbers.shown.unit else ""
+        table.add_column(Text(f"{numbers.goal.measure.name}{unit}"), justify="right", overflow="fold")
+    for key in found.front[0].values:
+        section, dot, last = key.rpartition(".")
+        table.add_column(Text(f"{section}{dot}\n{last}" if dot else f"\n{key}"), overflow="fold")
+    step = max(1, -(-len(found.front) // MOST_POINTS))
+    for point in found.front[::step]:
+        table.add_row(
+            str(point.number),
+            *(Text(numbers.interval(point, place)) for place, numbers in enumerate(columns)),
+            *(Text(said_of(value)) for value in point.values.values()),
+        )
+    console.print(Text(f"front: {_count(len(found.front), 'point')} of which none beats another in both", style="bold"))
+    console.print(table)
+    if step > 1:
+        console.print(Text(f"every {step}th of them; all are in trials.parquet", style="dim"))
+    console.print(Text(f"again, trial {found.front[0].number}: {found.command(found.front[0])}"), soft_wrap=True)
+    console.print()
+
+
+def _table() -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
+
+
+def _shown(measure: Measure, value: float) -> str:
+    shown = quantity(measure.metric.column, value)
+    return f"{value * shown.factor:,.{decimals(abs(value) * shown.factor)}f} {shown.unit}".rstrip()
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
