@@ -52,6 +52,8 @@ def whole(kind: Kind) -> str:
             return star + text
         case "flow_size", _:
             return star + '[[workload]]\nkind = "poisson"\nload = 0.5\nflows = 10\n' + text
+        case "placement", _:
+            return '[topology]\nkind = "fat_tree"\n[[workload]]\nkind = "bulk"\nsize = "1 MB"\n' + text
         case "record", "workload":
             return star + text
         case "record", "cable":
@@ -60,7 +62,7 @@ def whole(kind: Kind) -> str:
             return star + text + permutation
         case "section", "experiment":
             return text + star + permutation
-        case "section", "report" | "sweep" | "measure" | "analysis":
+        case "section", "report" | "sweep" | "measure" | "analysis" | "failure":
             return star + permutation + text
         case _:
             return text + star + permutation
@@ -70,10 +72,11 @@ def whole(kind: Kind) -> str:
 def test_an_example_is_an_experiment(kind: Kind, tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start\nh0,h1,1000,1 us\n")
     (tmp_path / "sizes.csv").write_text("1000 0\n2000 100\n")
+    (tmp_path / "table.txt").write_text("")
     file = tmp_path / "example.toml"
     file.write_text(whole(kind))
     resolved = weft.load(file).resolved
-    if kind.room in ("section", RECORD, "flow_size"):
+    if kind.room in ("section", RECORD, "flow_size", "placement"):
         return
     section: Any = resolved[kind.room]
     assert (section[0] if kind.room == "workload" else section)["kind"] == kind.name

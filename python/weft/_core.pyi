@@ -1,5 +1,6 @@
 """The compiled core of weft: documents cross as JSON, tables as Parquet files."""
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any, final
 
@@ -10,6 +11,7 @@ __all__ = [
     "TomlError",
     "commit",
     "kinds",
+    "max_min",
     "parse_toml",
     "peak_rss_bytes",
     "predict",
@@ -44,6 +46,12 @@ def parse_toml(text: str) -> str:
 def predict(spec_json: str) -> str:
     """JSON {hosts, switches, links, flows, memory_bytes} of a spec that is not built; raises FaultError."""
 
+def max_min(paths: Sequence[Sequence[int]], capacities: Sequence[float]) -> list[float]:
+    """The rate of every flow under max-min fairness, from the links of each by number and the links' capacities.
+
+    Raises ValueError for a link that is not there or a capacity that is none.
+    """
+
 @final
 class Scenario:
     """Network, routes and flows: the same for every backend."""
@@ -65,6 +73,18 @@ class Scenario:
 
         `path` is a list of link numbers, or None where packets of one flow take several ways.
         """
+
+    def max_min(self, subflows: int) -> list[float]:
+        """Bits per second that each flow gets under max-min fairness, split into so many subflows.
+
+        Raises FaultError where packets are balanced one by one.
+        """
+
+    def warnings(self) -> list[str]:
+        """What to know of the routes before numbers are trusted."""
+
+    def survey(self) -> str:
+        """The paths between all hosts, as JSON: crates/net/src/survey.rs."""
 
 @final
 class PacketSimulation:

@@ -33,6 +33,7 @@ class Scenario:
         """Build from a spec in base units. Raises ExperimentError for one that cannot be built."""
         from weft import _core
 
+        self.document = document
         try:
             self.core = _core.Scenario(json.dumps(spec))
         except _core.FaultError as error:
@@ -54,6 +55,28 @@ class Scenario:
     def flows(self) -> dict[str, list[Any]]:
         """Columns workload, src, dst, size_bytes, start_ps, ports, ideal_fct_ps, path (numbers of links)."""
         return dict(self.core.flows())
+
+    def survey(self) -> dict[str, Any]:
+        """Distances and paths, as lists of (value, how many): crates/net/src/survey.rs says which."""
+        survey: dict[str, Any] = json.loads(self.core.survey())
+        return survey
+
+    def warnings(self) -> list[str]:
+        """What to know of the routes before numbers are trusted."""
+        return self.core.warnings()
+
+    def max_min(self, subflows: int = 1) -> list[float]:
+        """Bits per second on the wire that each flow gets if all send at once and share links max-min fairly.
+
+        A flow is split into so many subflows with ports of their own. Raises ExperimentError where packets are balanced
+        one by one, so that a flow has no path of its own.
+        """
+        from weft import _core
+
+        try:
+            return self.core.max_min(subflows)
+        except _core.FaultError as error:
+            raise ExperimentError(faults_of(error, self.document)) from None
 
 
 def predict(spec: Mapping[str, Any], document: Document | None = None) -> Prediction:

@@ -59,6 +59,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(peak_rss_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(document::parse_toml, module)?)?;
     module.add_function(wrap_pyfunction!(scenario::predict, module)?)?;
+    module.add_function(wrap_pyfunction!(scenario::max_min, module)?)?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<simulation::PacketSimulation>()?;
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
@@ -147,4 +148,42 @@ impl Scenario {
         columns.set_item("path", (0..flows.len()).map(path).collect::<Vec<_>>())?;
         Ok(columns)
     }
+
+    /// Bits per second that each flow gets under max-min fairness, split into so many subflows. Raises `FaultError` where
+    /// packets are balanced one by one.
+    fn max_min(&self, py: Python<'_>, subflows: u16) -> PyResult<Vec<f64>> {
+        if subflows == 0 {
+            return Err(PyValueError::new_err("subflows = 0; the least is 1"));
+        }
+        let rates = py.detach(|| weft_flowsim::bound::rates(&self.inner, subflows));
+        rates.map_err(|fault| fault_error(&[fault]))
+    }
+
+    /// What to know of the routes before numbers are trusted.
+    fn warnings(&self) -> Vec<String> {
+        self.inner.routes.warnings.clone()
+    }
+
+    /// JSON of the fabric's paths: what `weft_net::survey` finds.
+    fn survey(&self, py: Python<'_>) -> PyResult<String> {
+        to_json(&py.detach(|| weft_net::survey::survey(&self.inner.network, &self.inner.routes)))
+    }
+}
+
+/// The rate of every flow under max-min fairness. `paths` are the links of each flow by number, `capacities` those of the
+/// links, finite and not negative. Raises `ValueError`.
+#[pyfunction]
+pub(crate) fn max_min(paths: Vec<Vec<u32>>, capacities: Vec<f64>) -> PyResult<Vec<f64>> {
+    let links = capacities.len();
+    if let Some(link) = paths.iter().flatten().find(|&&l| l as usize >= links) {
+        return Err(PyValueError::new_err(format!(
+            "a path names link {link}, and there are {links} capacities"
+        )));
+    }
+    if let Some(wrong) = capacities.iter().find(|c| !(c.is_finite() && **c >= 0.0)) {
+        return Err(PyValueError::new_err(format!(
+            "{wrong} is no capacity; it is a number, at least 0"
+        )));
+    }
+    Ok(weft_flowsim::sharing::max_min::rates(&paths, &capacities))
 }

@@ -1,7 +1,10 @@
 //! The path of a flow, where balancing is per flow: what the packets will do, without sending any.
 
 use crate::ids::{FlowId, LinkId, NodeId};
-use crate::load_balance::FiveTuple;
+use crate::load_balance::{FiveTuple, SwitchState};
+use crate::random::mix;
+use crate::routes::Routes;
+use crate::routing::Share;
 use crate::scenario::Scenario;
 use crate::workload::Flow;
 
@@ -11,8 +14,9 @@ impl Scenario {
         self.subflow_tuple(flow, 0)
     }
 
-    /// The links that the payload of `flow` takes (of its first subflow, if it has several), in order: the choices of the
-    /// same states that the packets meet. `None` where packets are balanced one by one; empty where there is no way.
+    /// The links that the payload of `flow` takes at the start (of its first subflow, if it has several), in order: the
+    /// choices of the same states that packets meet. `None` where packets are balanced one by one; empty where there is no
+    /// way.
     pub fn flow_path(&self, flow: FlowId) -> Option<Vec<LinkId>> {
         self.subflow_path(flow, 0)
     }
@@ -26,6 +30,61 @@ impl Scenario {
     /// The links that the payload of subflow `number` of `flow` takes, as [`Scenario::flow_path`].
     pub fn subflow_path(&self, flow: FlowId, number: u32) -> Option<Vec<LinkId>> {
         self.chosen_path(flow, number, &self.subflow_tuple(flow, number), false)
+    }
+
+    /// The hash of a five-tuple that packets carry; where connections share paths in turn, what counts up.
+    pub fn entropy(&self, tuple: &FiveTuple) -> u32 {
+        match self.share {
+            Some(Share::RoundRobin) => u32::from(tuple.src_port) + u32::from(tuple.dst_port),
+            _ => self.load_balance.entropy(tuple),
+        }
+    }
+
+    /// The place at which the whole path of a packet begins, among `starts`. `state` is that of the end of `src`.
+    #[inline]
+    pub fn choose_start(
+        &self,
+        state: &mut SwitchState,
+        starts: &[u32],
+        (src, dst): (NodeId, NodeId),
+        entropy: u32,
+        now: u64,
+    ) -> u32 {
+        let n = starts.len() as u32;
+        let index = match self.share {
+            Some(Share::RoundRobin) => {
+                // Where a pair of hosts begins is its own, so that single flows spread over the paths.
+                let pair = mix(mix(self.seed) ^ (u64::from(src.0) << 32 | u64::from(dst.0)));
+                ((u64::from(entropy) + (pair >> 32)) % u64::from(n)) as u32
+            }
+            _ => state.choose_path(entropy, dst, n, now),
+        };
+        starts[index as usize]
+    }
+
+    /// The routes after so many changes; 0 are those of the start.
+    #[inline(always)]
+    pub fn routes_at(&self, changes: usize) -> &Routes {
+        match changes {
+            0 => &self.routes,
+            n => &self.failures.changes[n - 1].1,
+        }
+    }
+
+    /// The link at a place of the whole paths, after so many changes: packets from before them keep their paths.
+    #[inline]
+    pub fn link_at(&self, changes: usize, place: u32) -> u32 {
+        for n in (0..=changes).rev() {
+            let source = self
+                .routes_at(n)
+                .source
+                .as_ref()
+                .expect("routes of whole paths");
+            if source.holds(place) {
+                return source.link(place);
+            }
+        }
+        unreachable!("the first routes hold the first place")
     }
 
     fn chosen_path(
@@ -44,12 +103,23 @@ impl Scenario {
         if is_backward {
             std::mem::swap(&mut src, &mut dst);
         }
-        let entropy = self.load_balance.entropy(tuple);
+        let entropy = self.entropy(tuple);
+        if let Some(source) = &self.routes.source {
+            let starts = source.starts(src, dst);
+            if !self.routes.has_way(&self.network, src, dst) {
+                return Some(Vec::new());
+            }
+            let mut state = self
+                .load_balance
+                .switch(self.seed, &self.network, source.end(src));
+            let start = self.choose_start(&mut state, starts, (src, dst), entropy, 0);
+            return Some(self.routes.whole_path(&self.network, src, dst, start));
+        }
         let card = self.pinned_card(flow, number, is_backward);
         Some(self.walk(src, dst, |node, hops| {
             match (hops, card) {
-                (&[only], _) => only,
                 (_, Some(card)) if node == src => card,
+                (&[only], _) => only,
                 _ => self
                     .load_balance
                     .switch(self.seed, &self.network, node)
@@ -58,8 +128,15 @@ impl Scenario {
         }))
     }
 
-    /// One of the shortest paths, the first by the ids of its links; empty where there is no way.
+    /// One of the shortest paths that routes offer, the first by the ids of its links; empty where there is no way.
     pub fn first_path(&self, src: NodeId, dst: NodeId) -> Vec<LinkId> {
+        if self.routes.source.is_some() {
+            let paths = self.routes.paths(&self.network, src, dst);
+            return paths
+                .into_iter()
+                .min_by_key(|p| (p.len(), p.clone()))
+                .unwrap_or_default();
+        }
         self.walk(src, dst, |_, hops| hops[0])
     }
 

@@ -6,29 +6,36 @@
 //! [`mod@kinds`] is how all of these describe themselves.
 
 pub mod cdf;
+mod digraph;
 pub mod error;
+pub mod failure;
 pub mod flow_path;
 pub mod flow_size;
 pub mod ideal_fct;
 pub mod ids;
 pub mod kinds;
+mod lattice;
 pub mod load_balance;
 pub mod network;
 pub mod paths;
 pub mod placement;
 mod ports;
 pub mod random;
+mod random_graph;
 pub mod results;
 mod route_builder;
 pub mod routes;
 pub mod routing;
 pub mod scenario;
+pub mod source_routes;
 pub mod subflows;
+pub mod survey;
 pub mod topology;
 pub mod transport;
 pub mod units;
 pub mod workload;
 pub mod workload_plan;
+mod yen;
 
 /// All kinds of all rooms of this crate, room by room, and the records that they use.
 pub fn kinds() -> Vec<kinds::Kind> {
@@ -48,6 +55,7 @@ pub fn kinds() -> Vec<kinds::Kind> {
             network::Override::describe(),
             topology::custom::Cable::describe(),
             workload_plan::WorkloadKeys::describe(),
+            failure::Failure::describe(),
         ],
     ]
     .concat()

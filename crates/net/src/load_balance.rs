@@ -11,7 +11,9 @@ use crate::ids::{LinkId, NodeId};
 use crate::network::Network;
 use crate::random::{mix, stream_key};
 
+pub mod drill;
 pub mod ecmp;
+pub mod flowlet;
 pub mod spray;
 pub mod static_choice;
 
@@ -21,6 +23,8 @@ crate::room! {
         Static(static_choice::StaticChoice),
         Ecmp(ecmp::Ecmp),
         Spray(spray::Spray),
+        Flowlet(flowlet::Flowlet),
+        Drill(drill::Drill),
     }
 }
 
@@ -76,6 +80,19 @@ pub enum SwitchState {
     Random(spray::Random),
     /// The next hop for every packet.
     RoundRobin(spray::RoundRobin),
+    /// A random hop for every burst.
+    Flowlet(Box<flowlet::State>),
+    /// The least loaded of a few.
+    Drill(Box<drill::State>),
+}
+
+/// What a choice may depend on beside the packet.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<B> {
+    /// When the packet arrives, ps.
+    pub now: u64,
+    /// Time until the port of a link has sent what it holds, ps.
+    pub backlog: B,
 }
 
 const _: () = assert!(size_of::<SwitchState>() <= 48);
@@ -88,7 +105,7 @@ impl LoadBalance {
     pub fn check(&self) -> Result<(), Fault> {
         match self {
             Self::Ecmp(e) => e.check(),
-            Self::Static(_) | Self::Spray(_) => Ok(()),
+            Self::Static(_) | Self::Spray(_) | Self::Flowlet(_) | Self::Drill(_) => Ok(()),
         }
     }
 
@@ -96,7 +113,7 @@ impl LoadBalance {
     pub fn entropy(&self, tuple: &FiveTuple) -> u32 {
         match self {
             Self::Ecmp(e) => e.entropy(tuple),
-            Self::Static(_) | Self::Spray(_) => tuple.mixed(),
+            Self::Static(_) | Self::Spray(_) | Self::Flowlet(_) | Self::Drill(_) => tuple.mixed(),
         }
     }
 
@@ -104,14 +121,20 @@ impl LoadBalance {
     pub fn is_per_flow(&self) -> bool {
         match self {
             Self::Static(_) | Self::Ecmp(_) => true,
-            Self::Spray(_) => false,
+            Self::Spray(_) | Self::Flowlet(_) | Self::Drill(_) => false,
         }
+    }
+
+    /// Whether the choice depends on the queues of the moment, so that it cannot be made ahead of the packet's turn.
+    pub fn needs_queues(&self) -> bool {
+        matches!(self, Self::Drill(_))
     }
 
     /// What a switch allocates for all `hosts` of the network, bytes.
     pub fn switch_bytes(&self, hosts: u64) -> u64 {
         match self {
-            Self::Ecmp(_) | Self::Static(_) => 0,
+            Self::Ecmp(_) | Self::Static(_) | Self::Drill(_) => 0,
+            Self::Flowlet(f) => f.switch_bytes(),
             Self::Spray(s) => s.switch_bytes(hosts),
         }
     }
@@ -124,26 +147,55 @@ impl LoadBalance {
             Self::Static(_) => SwitchState::Static(static_choice::State::new(own)),
             Self::Ecmp(e) => e.switch(own, key("")),
             Self::Spray(s) => s.switch(own),
+            Self::Flowlet(f) => f.switch(own),
+            Self::Drill(d) => d.switch(own),
         }
     }
 }
 
 impl SwitchState {
-    /// The hop for a packet to `dst`. Panics if `hops` is empty.
+    /// The hop for a packet to `dst` on an idle network at time 0. Panics if `hops` is empty.
     #[inline]
     pub fn choose(&mut self, entropy: u32, dst: NodeId, hops: &[LinkId]) -> LinkId {
+        let idle = Moment {
+            now: 0,
+            backlog: |_| 0,
+        };
+        self.choose_at(entropy, dst, hops, idle)
+    }
+
+    /// The hop for a packet to `dst`. Panics if `hops` is empty.
+    #[inline]
+    pub fn choose_at(
+        &mut self,
+        entropy: u32,
+        dst: NodeId,
+        hops: &[LinkId],
+        moment: Moment<impl Fn(LinkId) -> u64>,
+    ) -> LinkId {
         if let [only] = *hops {
             return only;
         }
-        let n = hops.len() as u32;
         let index = match self {
+            Self::Drill(s) => s.choose(hops, moment.backlog),
+            _ => self.choose_path(entropy, dst, hops.len() as u32, moment.now),
+        };
+        hops[index as usize]
+    }
+
+    /// One of `n` hops, or whole paths, of which nothing is known but their number. Panics for DRILL, which needs queues.
+    #[inline]
+    pub fn choose_path(&mut self, entropy: u32, dst: NodeId, n: u32, now: u64) -> u32 {
+        match self {
+            _ if n == 1 => 0,
             Self::Static(s) => s.choose(dst, n),
             Self::Ecmp(s) => s.choose(entropy, n),
             Self::Buckets(s) => s.choose(entropy, n),
             Self::Random(s) => s.choose(n),
             Self::RoundRobin(s) => s.choose(dst, n),
-        };
-        hops[index as usize]
+            Self::Flowlet(s) => s.choose(entropy, n, now),
+            Self::Drill(_) => unreachable!("DRILL chooses by queue"),
+        }
     }
 }
 
@@ -195,6 +247,8 @@ pub(crate) mod tests {
             r#"{"kind":"static"}"#,
             r#"{"kind":"ecmp"}"#,
             r#"{"kind":"spray"}"#,
+            r#"{"kind":"flowlet"}"#,
+            r#"{"kind":"drill"}"#,
         ] {
             let mut state = kind(text).switch(1, &network, NodeId(20));
             let before = state.clone();
@@ -211,6 +265,8 @@ pub(crate) mod tests {
             r#"{"kind":"ecmp"}"#,
             r#"{"kind":"spray"}"#,
             r#"{"kind":"ecmp","buckets":8}"#,
+            r#"{"kind":"flowlet"}"#,
+            r#"{"kind":"drill"}"#,
         ] {
             let balance = kind(text);
             let run = |seed, node| -> Vec<LinkId> {

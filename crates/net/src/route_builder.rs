@@ -58,6 +58,45 @@ pub(crate) fn routes(
     Routes::compress(network, &in_order, &row_of, sets.sets, sets.links)
 }
 
+/// Builds tables from the links that each node uses for each host, as `hops` says them; those of other nodes must not be
+/// among them. Every node has a row of its own, unless two are the same.
+pub(crate) fn from_hops(
+    network: &Network,
+    mut hops: impl FnMut(NodeId, NodeId) -> Vec<LinkId>,
+) -> Routes {
+    let mut sets = Sets::new(network, network.nodes.len());
+    let mut rows = BTreeMap::new();
+    let mut row_of = Vec::with_capacity(network.nodes.len());
+    for node in (0..network.nodes.len()).map(NodeId::from) {
+        let out = network.out(node);
+        let mut row = Runs::new();
+        for host in network.host_ids() {
+            let mut ports: Vec<u32> = hops(node, host)
+                .into_iter()
+                .map(|l| {
+                    out.iter()
+                        .position(|&o| o == l)
+                        .expect("a link of the node") as u32
+                })
+                .collect();
+            ports.sort_unstable();
+            let entry = sets.entry(network, node.index(), node, &ports);
+            if row.last().is_none_or(|last: &(u32, Entry)| last.1 != entry) {
+                row.push((host.0, entry));
+            }
+        }
+        let next = rows.len() as u32;
+        row_of.push(*rows.entry(row).or_insert(next));
+    }
+    let mut in_order = vec![Runs::new(); rows.len()];
+    for (row, number) in rows {
+        in_order[number as usize] = row;
+    }
+    let mut routes = Routes::compress(network, &in_order, &row_of, sets.sets, sets.links);
+    routes.tells_hosts_apart = true;
+    routes
+}
+
 fn is_up(network: &Network, link: LinkId) -> bool {
     network.links[link.index()].is_up
 }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{LinkId, NodeId};
 use crate::network::Network;
+use crate::source_routes::SourceRoutes;
 
 /// Forwarding tables of all nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +27,13 @@ pub struct Routes {
     sets: Vec<(u32, u32)>,
     /// The ports of all nodes in order, then the sets of ports that are no range.
     links: Vec<LinkId>,
+    /// Whole paths between the ends of the fabric; where there are some, the tables only lead from the last switch to the
+    /// host.
+    pub source: Option<SourceRoutes>,
+    /// Hosts of one switch may have different routes.
+    pub tells_hosts_apart: bool,
+    /// What to know before the numbers are trusted.
+    pub warnings: Vec<String>,
 }
 
 /// Ports that lead to a host, in 32 bits. The two high bits tell: 00, a range of the node's ports (first << 15 |
@@ -123,6 +131,9 @@ impl Routes {
             blocks,
             sets,
             links,
+            source: None,
+            tells_hosts_apart: false,
+            warnings: Vec::new(),
         }
     }
 
@@ -147,10 +158,68 @@ impl Routes {
         &self.links[start as usize..(start + length) as usize]
     }
 
+    /// The path of whole paths that begins at the place `start` of [`SourceRoutes::starts`], from host to host.
+    pub fn whole_path(
+        &self,
+        network: &Network,
+        src: NodeId,
+        dst: NodeId,
+        start: u32,
+    ) -> Vec<LinkId> {
+        let source = self.source.as_ref().expect("routes of whole paths");
+        let mut path = Vec::new();
+        if !source.is_end(src) {
+            path.extend_from_slice(network.out(src));
+        }
+        path.extend(source.path(start));
+        if !source.is_end(dst) {
+            let last = path.last().map_or(src, |l| network.links[l.index()].dst);
+            path.extend(self.next_hops(last, dst).first());
+        }
+        path
+    }
+
+    /// All whole paths from one host to another; empty where there is no way, or where routes are next hops.
+    pub fn paths(&self, network: &Network, src: NodeId, dst: NodeId) -> Vec<Vec<LinkId>> {
+        let starts = self.source.as_ref().map_or(&[][..], |s| s.starts(src, dst));
+        // The host behind the last switch, or the first link of this one, may be cut off.
+        let leads = |path: &Vec<LinkId>| {
+            path.iter().all(|l| network.links[l.index()].is_up)
+                && path
+                    .last()
+                    .is_some_and(|l| network.links[l.index()].dst == dst)
+        };
+        starts
+            .iter()
+            .map(|&s| self.whole_path(network, src, dst, s))
+            .filter(leads)
+            .collect()
+    }
+
+    /// The place after the last one of all whole paths; 0 where routes are next hops.
+    pub(crate) fn places(&self) -> u32 {
+        self.source.as_ref().map_or(0, SourceRoutes::places)
+    }
+
+    pub(crate) fn begin_places_at(&mut self, base: u32) {
+        if let Some(source) = &mut self.source {
+            source.begin_places_at(base);
+        }
+    }
+
+    /// Whether there is a way from one host to another.
+    pub fn has_way(&self, network: &Network, src: NodeId, dst: NodeId) -> bool {
+        match &self.source {
+            Some(_) => !self.paths(network, src, dst).is_empty(),
+            None => !self.next_hops(src, dst).is_empty(),
+        }
+    }
+
     /// Bytes that the tables occupy.
     pub fn memory_bytes(&self) -> u64 {
         let entries = self.rows.len() + self.blocks.len() + self.links.len();
         (entries * 4 + (self.nodes.len() + self.sets.len()) * 8) as u64
+            + self.source.as_ref().map_or(0, SourceRoutes::memory_bytes)
     }
 }
 

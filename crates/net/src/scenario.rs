@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::error::Fault;
+use crate::failure::Failures;
 use crate::kinds::Describe;
 use crate::load_balance::LoadBalance;
 use crate::network::{Link, Network, Node};
 use crate::routes::Routes;
-use crate::routing::Routing;
+use crate::routing::{Routing, Share};
 use crate::subflows::{self, Subflows};
 use crate::topology::Topology;
 use crate::transport::Transport;
@@ -27,8 +28,12 @@ pub struct Scenario {
     pub seed: u64,
     /// The fabric.
     pub network: Network,
-    /// Its forwarding tables.
+    /// Its forwarding tables at the start.
     pub routes: Routes,
+    /// How connections share whole paths, where routes are that.
+    pub share: Option<Share>,
+    /// What fails during the run.
+    pub failures: Failures,
     /// The choice among equal hops.
     pub load_balance: LoadBalance,
     /// The flows of all workloads, one workload after another.
@@ -96,7 +101,15 @@ impl Scenario {
         let size = topology.size()?;
         let network = topology.build(seed)?;
         let mut faults = Vec::new();
-        let routes = routing.routes(&network).map_err(|f| faults.push(f)).ok();
+        let routes = routing
+            .routes(&network, seed)
+            .map_err(|f| faults.push(f))
+            .ok();
+        let failures = routes.as_ref().and_then(|routes| {
+            Failures::build(spec, &network, &routing, routes, seed)
+                .map_err(|found| faults.extend(found))
+                .ok()
+        });
         let mut flows = Vec::new();
         for (i, plan) in workloads.iter_mut().enumerate() {
             plan.first_flow = flows.len() as u32;
@@ -136,14 +149,15 @@ impl Scenario {
                 ),
             }
         }
-        let Some(routes) = routes.filter(|_| faults.is_empty()) else {
+        let (Some(routes), Some(failures), true) = (routes, failures, faults.is_empty()) else {
             return Err(faults);
         };
         let counts: Vec<u32> = flows
             .iter()
             .map(|f| {
                 let transport = &workloads[f.workload as usize].transport;
-                subflows::planned(transport, &routes, f.src, f.dst).min(u64::from(u32::MAX)) as u32
+                subflows::planned(transport, &network, &routes, f.src, f.dst)
+                    .min(u64::from(u32::MAX)) as u32
             })
             .collect();
         let subflows = crate::ports::choose(&mut flows, &counts, seed)
@@ -152,6 +166,8 @@ impl Scenario {
             seed,
             network,
             routes,
+            share: routing.share(),
+            failures,
             load_balance,
             flows,
             workloads,
@@ -200,6 +216,7 @@ pub fn predict(spec: &Spec) -> Result<Prediction, Vec<Fault>> {
             .switches
             .saturating_mul(size.switches.min(size.hosts))
             .saturating_mul(4)
+        + parts.routing.path_bytes(&size)
         + size
             .switches
             .saturating_mul(parts.load_balance.switch_bytes(size.hosts))
@@ -247,6 +264,9 @@ impl Parts {
             &mut faults,
             load_balance.and_then(|l| l.check().map(|()| l)),
         );
+        if let (Some(routing), Some(balance)) = (&routing, &load_balance) {
+            faults.extend(whole_paths(routing, balance));
+        }
         let workloads = workloads(spec, &mut faults);
         match (seed, topology, routing, load_balance) {
             (Some(seed), Some(topology), Some(routing), Some(load_balance))
@@ -263,6 +283,19 @@ impl Parts {
             _ => Err(faults),
         }
     }
+}
+
+/// What does not go together with whole paths.
+fn whole_paths(routing: &Routing, balance: &LoadBalance) -> Option<Fault> {
+    let share = routing.share()?;
+    if balance.needs_queues() {
+        let message = "drill chooses link by link, and this routing gives whole paths; take load_balance ecmp, spray or flowlet, or routing shortest";
+        return Some(Fault::new("load_balance.kind", message));
+    }
+    (share == Share::RoundRobin && !balance.is_per_flow()).then(|| {
+        let message = "round_robin gives each connection one path, and this load_balance changes it with every packet or burst; take load_balance ecmp, or share = \"hash\"";
+        Fault::new("routing.share", message)
+    })
 }
 
 fn is_fetch_without_connection(flows: &[Flow], transport: &Transport) -> bool {

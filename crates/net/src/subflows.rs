@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::load_balance::FiveTuple;
+use crate::network::Network;
 use crate::routes::Routes;
 use crate::scenario::Scenario;
 use crate::transport::Transport;
@@ -48,11 +49,28 @@ impl Subflows {
 }
 
 /// How many subflows a flow from `src` to `dst` has.
-pub(crate) fn planned(transport: &Transport, routes: &Routes, src: NodeId, dst: NodeId) -> u64 {
+pub(crate) fn planned(
+    transport: &Transport,
+    network: &Network,
+    routes: &Routes,
+    src: NodeId,
+    dst: NodeId,
+) -> u64 {
     transport.subflows().unwrap_or_else(|| {
-        let cards = |a, b| routes.next_hops(a, b).len().max(1) as u64;
+        let cards = |a, b| cards(network, routes, a, b).len().max(1) as u64;
         cards(src, dst) * cards(dst, src)
     })
+}
+
+/// The links of host `src` from which there is a way to `dst`, on a shortest path or not.
+fn cards(network: &Network, routes: &Routes, src: NodeId, dst: NodeId) -> Vec<LinkId> {
+    let leads_there = |link: &LinkId| {
+        let link = &network.links[link.index()];
+        let goes_on = routes.source.is_some() || !routes.next_hops(link.dst, dst).is_empty();
+        link.is_up && (link.dst == dst || goes_on)
+    };
+    let all = network.out(src).iter().copied();
+    all.filter(leads_there).collect()
 }
 
 impl Scenario {
@@ -90,11 +108,13 @@ impl Scenario {
         }
     }
 
-    /// Ports at the source and at the destination of a subflow.
+    /// Ports at the source and at the destination of a subflow. One that is not planned has the port that follows: what a
+    /// flow would do that had more.
     pub fn subflow_ports(&self, flow: FlowId, number: u32) -> (u16, u16) {
         let plan = &self.flows[flow.index()];
-        let own = |default| match number {
+        let own = |default: u16| match number {
             0 => default,
+            _ if number >= self.subflow_count(flow) => default.wrapping_add(number as u16),
             _ => {
                 self.subflows.port[self.subflows.begin[flow.index()] as usize + number as usize - 1]
             }
@@ -126,10 +146,8 @@ impl Scenario {
         } = self.flows[flow.index()];
         match &self.workloads[workload as usize].transport {
             Transport::Mptcp(m) if m.path_manager == PathManager::Fullmesh => {
-                let (there, back) = (
-                    self.routes.next_hops(src, dst),
-                    self.routes.next_hops(dst, src),
-                );
+                let there = cards(&self.network, &self.routes, src, dst);
+                let back = cards(&self.network, &self.routes, dst, src);
                 let cards = back.len().max(1);
                 let (hops, at) = if is_backward {
                     (back, number as usize % cards)

@@ -4,15 +4,24 @@
 //! cables are laid from the hosts upwards, so that a switch's first ports lead down.
 
 use crate::error::Fault;
-use crate::network::Network;
+use crate::network::{Builder, LinkConfig, Network, NodeKind, Override};
 use crate::units::Rate;
 
 pub mod binary_tree;
 pub mod custom;
+pub mod dragonfly;
 pub mod dumbbell;
 pub mod fat_tree;
+pub mod jellyfish;
 pub mod leaf_spine;
+pub mod mesh;
+pub mod mesh5;
+pub mod random_regular;
+pub mod ring;
 pub mod star;
+pub mod torus;
+pub mod two_paths;
+pub mod xpander;
 
 crate::room! {
     /// The shape of the network: `[topology]`.
@@ -22,6 +31,15 @@ crate::room! {
         BinaryTree(binary_tree::BinaryTree),
         Dumbbell(dumbbell::Dumbbell),
         Star(star::Star),
+        Jellyfish(jellyfish::Jellyfish),
+        RandomRegular(random_regular::RandomRegular),
+        Xpander(xpander::Xpander),
+        Mesh(mesh::Mesh),
+        Torus(torus::Torus),
+        Ring(ring::Ring),
+        Dragonfly(dragonfly::Dragonfly),
+        Mesh5(mesh5::Mesh5),
+        TwoPaths(two_paths::TwoPaths),
         Custom(custom::Custom),
     }
 }
@@ -62,6 +80,15 @@ impl Topology {
             Self::BinaryTree(t) => t,
             Self::Dumbbell(t) => t,
             Self::Star(t) => t,
+            Self::Jellyfish(t) => t,
+            Self::RandomRegular(t) => t,
+            Self::Xpander(t) => t,
+            Self::Mesh(t) => t,
+            Self::Torus(t) => t,
+            Self::Ring(t) => t,
+            Self::Dragonfly(t) => t,
+            Self::Mesh5(t) => t,
+            Self::TwoPaths(t) => t,
             Self::Custom(t) => t,
         }
     }
@@ -95,6 +122,41 @@ fn host_address(n: u64) -> [u8; 4] {
 /// Address of a fabric's n-th switch, where position means nothing: from 10.128.0.1 on.
 fn switch_address(n: u64) -> [u8; 4] {
     (0x0a80_0001 + n as u32).to_be_bytes()
+}
+
+/// Switches with hosts on them: hosts `h<switch>_<j>` first, each switch's together, then the switches with these names and
+/// pods; cables of the hosts, then `edges` between switches. Addresses count from 10.0.0.1 and 10.128.0.1.
+pub(crate) fn hosts_on_switches(
+    link: &LinkConfig,
+    switches: &[(String, Option<u32>)],
+    hosts: &[u64],
+    edges: &[(u32, u32)],
+    overrides: &[Override],
+) -> Result<Network, Fault> {
+    let mut b = Builder::new(link);
+    let mut homes = Vec::new();
+    for (s, (&count, (_, pod))) in hosts.iter().zip(switches).enumerate() {
+        for j in 0..count {
+            let address = host_address(homes.len() as u64);
+            let label = name("h", &[s as u64, j], true);
+            homes.push((b.node(label, NodeKind::Host, 0, *pod, address), s));
+        }
+    }
+    let ids: Vec<_> = switches
+        .iter()
+        .enumerate()
+        .map(|(s, (label, pod))| {
+            let address = switch_address(s as u64);
+            b.node(label.as_str(), NodeKind::Switch, 1, *pod, address)
+        })
+        .collect();
+    for (host, s) in homes {
+        b.cable(host, ids[s]);
+    }
+    for &(a, z) in edges {
+        b.cable(ids[a as usize], ids[z as usize]);
+    }
+    b.build(overrides)
 }
 
 #[cfg(test)]
@@ -133,6 +195,24 @@ pub(crate) mod tests {
             json!({ "kind": "dumbbell", "left": 3, "right": 2 }),
             json!({ "kind": "star", "hosts": 5 }),
             json!({ "kind": "custom", "links": links }),
+            json!({ "kind": "jellyfish" }),
+            json!({ "kind": "jellyfish", "hosts": 78, "switches": 25, "ports": 14 }),
+            json!({ "kind": "jellyfish", "hosts": 40, "ports": 6, "expand": 3, "expand_hosts": 2 }),
+            json!({ "kind": "jellyfish", "hosts": 5, "switches": 1, "ports": 5 }),
+            json!({ "kind": "random_regular" }),
+            json!({ "kind": "random_regular", "switches": 1 }),
+            json!({ "kind": "xpander" }),
+            json!({ "kind": "xpander", "degree": 1, "lift": 1 }),
+            json!({ "kind": "mesh" }),
+            json!({ "kind": "mesh", "dimensions": [12, 1, 2], "hosts_per_switch": 3 }),
+            json!({ "kind": "torus" }),
+            json!({ "kind": "torus", "dimensions": [2, 3, 4] }),
+            json!({ "kind": "ring" }),
+            json!({ "kind": "dragonfly" }),
+            json!({ "kind": "dragonfly", "a": 3, "p": 1, "h": 1, "groups": 3 }),
+            json!({ "kind": "mesh5" }),
+            json!({ "kind": "two_paths" }),
+            json!({ "kind": "two_paths", "shared_router": false, "paths": 3 }),
         ] {
             let topology = topology(table.clone());
             let (size, network) = (topology.size().unwrap(), topology.build(1).unwrap());

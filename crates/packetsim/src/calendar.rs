@@ -220,6 +220,12 @@ impl Calendar {
         &self.arena[place as usize]
     }
 
+    /// The same, to be changed.
+    #[inline(always)]
+    pub(crate) fn packet_mut(&mut self, place: u32) -> &mut Packet {
+        &mut self.arena[place as usize]
+    }
+
     /// Gives back the memory of pieces whose packets have been handled.
     pub(crate) fn release(&mut self, pieces: &mut Vec<Piece>) {
         self.free.extend(pieces.drain(..).map(|piece| piece.chunk));

@@ -161,7 +161,8 @@ impl Simulation {
 
     /// One window, or one boundary of the measurement.
     fn step(&mut self) {
-        let boundary = self.probe.next_boundary();
+        let change = self.next_change();
+        let boundary = self.probe.next_boundary().min(change);
         let window = self.wire.calendar.next_window();
         let start = window.map_or(u64::MAX, |w| w * self.wire.calendar.width());
         if self.config.until.is_none() && (window.is_none() || self.all_flows_done()) {
@@ -192,7 +193,17 @@ impl Simulation {
             }
         }
         self.now = boundary;
-        self.cross(boundary);
+        if boundary == change {
+            self.wire.changes += 1;
+        } else {
+            self.cross(boundary);
+        }
+    }
+
+    /// When routes change next, ps.
+    fn next_change(&self) -> u64 {
+        let next = self.scenario.failures.changes.get(self.wire.changes);
+        next.map_or(u64::MAX, |c| c.0.0)
     }
 
     fn all_flows_done(&self) -> bool {

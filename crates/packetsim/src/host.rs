@@ -436,7 +436,7 @@ impl Hosts {
             tuple = tuple.reverse();
             std::mem::swap(&mut src, &mut dst);
         }
-        let entropy = scenario.load_balance.entropy(&tuple);
+        let entropy = scenario.entropy(&tuple);
         let link = match scenario.pinned_card(flow, number, is_backward) {
             Some(card) => card.0,
             None => wire.card(scenario, src.0, dst.0, entropy)?,

@@ -138,7 +138,7 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
         paths(simulation),
         weft_net::results::nodes(&simulation.scenario.network),
     ];
-    let mut warnings = Vec::new();
+    let mut warnings = simulation.scenario.routes.warnings.clone();
     let count = flows.unfinished;
     match simulation.end {
         End::Limit => warnings.push(format!(
@@ -231,6 +231,12 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             Transport::Udp(_)
         )
     };
+    // Once routes have changed, a flow may have lost its way after its start.
+    let routes = scenario.routes_at(wire.changes);
+    let is_cut_off = |flow: &weft_net::workload::Flow| {
+        let has_way = |src, dst| routes.has_way(&scenario.network, src, dst);
+        wire.changes > 0 && !(has_way(flow.src, flow.dst) && has_way(flow.dst, flow.src))
+    };
     let (mut unfinished, mut given_up) = (0, 0);
     for (i, (flow, record)) in scenario.flows.iter().zip(records).enumerate() {
         let text = if record.finished != UNKNOWN
@@ -241,6 +247,9 @@ fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             unfinished += 1;
             given_up += u64::from(record.reason != Reason::None || stuck[i]);
             Some(match record.reason {
+                _ if is_cut_off(flow) => {
+                    "path down: a failure left no route to the destination".to_owned()
+                }
                 Reason::PathDown => "path down: no route to the destination".to_owned(),
                 Reason::BackOff => "timeout back-off: too many timeouts in a row".to_owned(),
                 Reason::None if stuck[i] => "zero window: the receiver offers no room".to_owned(),

@@ -92,7 +92,7 @@ pub(crate) struct Ports {
 }
 
 impl Class {
-    fn new(link: &Link, counts_packets: bool) -> Self {
+    fn new(link: &Link, counts_packets: bool, is_lossy: bool) -> Self {
         let exact = 8_000_000_000_000 % link.rate.0 == 0;
         Self {
             rate: link.rate.0,
@@ -104,7 +104,7 @@ impl Class {
                 0
             },
             counts_packets,
-            is_lossy: link.loss.is_some(),
+            is_lossy,
         }
     }
 
@@ -129,12 +129,16 @@ impl Class {
 }
 
 impl Ports {
-    /// Idle ports; `counts_packets` says which must know how many packets they hold.
-    pub(crate) fn new(links: &[Link], counts_packets: impl Fn(usize) -> bool) -> Self {
+    /// Idle ports; `counts_packets` says which must know how many packets they hold, `is_lossy` whose wires lose some.
+    pub(crate) fn new(
+        links: &[Link],
+        counts_packets: impl Fn(usize) -> bool,
+        is_lossy: impl Fn(usize) -> bool,
+    ) -> Self {
         let mut classes: Vec<Class> = links
             .iter()
             .enumerate()
-            .map(|(i, l)| Class::new(l, counts_packets(i)))
+            .map(|(i, l)| Class::new(l, counts_packets(i), is_lossy(i)))
             .collect();
         let of_link = classes.clone();
         classes.sort();
@@ -365,7 +369,7 @@ mod tests {
 
     #[test]
     fn packets_leave_one_after_another() {
-        let mut ports = Ports::new(&[link(Rate::from_gbps(8))], |_| true);
+        let mut ports = Ports::new(&[link(Rate::from_gbps(8))], |_| true, |_| false);
         // 8 Gbps: 1 ns per byte. Three packets of 1000 B at time 0 leave at 1, 2 and 3 us.
         for n in 1..=3 {
             assert_eq!(ports.accept(0, 0, 1000), n * 1_000_000);
@@ -394,7 +398,7 @@ mod tests {
             Rate(9_999_999_937),
             Rate::from_mbps(20),
         ] {
-            let mut ports = Ports::new(&[link(rate)], |_| true);
+            let mut ports = Ports::new(&[link(rate)], |_| true, |_| false);
             let (mut now, mut departures) = (0, Vec::new());
             for _ in 0..5_000 {
                 now += random.below(2 * rate.transmit_time(700).0);

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::host::Hosts;
 use crate::packet::{LOCAL, Packet};
 use crate::prefetch::prefetch;
-use crate::wire::{NO_LINK, Wire};
+use crate::wire::{Choice, NO_LINK, Wire};
 
 /// How many packets ahead a port is fetched, and a connection.
 const PORTS_AHEAD: usize = 15;
@@ -75,7 +75,14 @@ impl Window {
     ) -> Handled {
         let host_events = self.sort(begin, wire, scenario.network.hosts as u32);
         let (local, last) = self.handle_hosts(host_events, wire, hosts, scenario, config);
-        let last = self.handle_switches(host_events, wire, scenario).max(last);
+        let at_switches = if wire.needs_queues {
+            self.handle_switches_in_turn(host_events, wire, scenario)
+        } else if wire.has_whole_paths {
+            self.handle_switches::<true>(host_events, wire, scenario)
+        } else {
+            self.handle_switches::<false>(host_events, wire, scenario)
+        };
+        let last = at_switches.max(last);
         wire.calendar.release(&mut self.pieces);
         Handled {
             events: self.keys.len() as u64 + local,
@@ -197,7 +204,13 @@ impl Window {
 
     /// Forwards what arrived at switches: the way is chosen some packets before the packet joins its queue, so that
     /// the port is there when it is needed. Returns the time of the last event.
-    fn handle_switches(&mut self, host_events: usize, wire: &mut Wire, scenario: &Scenario) -> u64 {
+    fn handle_switches<const WHOLE_PATHS: bool>(
+        &mut self,
+        host_events: usize,
+        wire: &mut Wire,
+        scenario: &Scenario,
+    ) -> u64 {
+        let routes = scenario.routes_at(wire.changes);
         let Self { keys, links, .. } = self;
         let keys = &keys[host_events..];
         links.clear();
@@ -208,8 +221,15 @@ impl Window {
             }
             if let Some(key) = keys.get(i) {
                 let packet = wire.calendar.packet(key.at);
-                let (dst, entropy) = (packet.dst, packet.entropy);
-                let link = wire.choose(scenario, key.node, dst, entropy);
+                let choice = Choice::of(packet);
+                let link = if WHOLE_PATHS {
+                    let into = packet.link;
+                    let (link, place) = wire.follow(scenario, key.node, &choice, into);
+                    wire.calendar.packet_mut(key.at).entropy = place;
+                    link
+                } else {
+                    wire.choose(routes, key.node, &choice)
+                };
                 wire.prefetch_port(link);
                 links.push(link);
             }
@@ -233,6 +253,26 @@ impl Window {
                 wire.note_arrival(packet.link);
                 wire.forward(links[at], key.node, packet);
             }
+        }
+        last
+    }
+
+    /// The same where the queues decide: each packet chooses when those before it have joined theirs.
+    fn handle_switches_in_turn(
+        &mut self,
+        host_events: usize,
+        wire: &mut Wire,
+        scenario: &Scenario,
+    ) -> u64 {
+        let routes = scenario.routes_at(wire.changes);
+        let mut last = 0;
+        for key in &self.keys[host_events..] {
+            let packet = *wire.calendar.packet(key.at);
+            wire.now = packet.time;
+            last = last.max(packet.time);
+            wire.note_arrival(packet.link);
+            let link = wire.choose(routes, key.node, &Choice::of(&packet));
+            wire.forward(link, key.node, packet);
         }
         last
     }

@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use weft_net::ids::{LinkId, NodeId};
-use weft_net::load_balance::SwitchState;
+use weft_net::load_balance::{Moment, SwitchState};
 use weft_net::network::NodeKind;
 use weft_net::random::{mix, stream_key};
+use weft_net::routes::Routes;
 use weft_net::scenario::Scenario;
+use weft_net::source_routes::END;
 
 use crate::calendar::Calendar;
 use crate::packet::{Packet, flag};
@@ -16,6 +18,26 @@ use crate::wear::Wear;
 
 /// No way to the destination.
 pub(crate) const NO_LINK: u32 = u32::MAX;
+
+/// What of a packet decides its way.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Choice {
+    pub(crate) dst: u32,
+    pub(crate) entropy: u32,
+    /// When it arrives, ps.
+    pub(crate) now: u64,
+}
+
+impl Choice {
+    #[inline(always)]
+    pub(crate) fn of(packet: &Packet) -> Self {
+        Self {
+            dst: packet.dst,
+            entropy: packet.entropy,
+            now: packet.time,
+        }
+    }
+}
 
 /// Everything that moves packets. Indexed by link, node or flow as the names say.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -55,6 +77,12 @@ pub(crate) struct Wire {
     pub(crate) unroutable: u64,
     /// Where flows turn from up to down, if that is recorded.
     pub(crate) turns: Option<Turns>,
+    /// How often routes have changed, after failures.
+    pub(crate) changes: usize,
+    /// Packets carry their path: the place of its next link in place of the entropy.
+    pub(crate) has_whole_paths: bool,
+    /// The choice of a link needs the queues as they are at that moment.
+    pub(crate) needs_queues: bool,
     /// The discipline needs the number of packets.
     pub(crate) counts_packets: bool,
     /// Bytes of a full packet on the wire, for averages over idle time.
@@ -74,13 +102,22 @@ impl Wire {
         let from_switch =
             |i: usize| network.nodes[network.links[i].src.index()].kind == NodeKind::Switch;
         let links = &network.links;
+        let failures = &scenario.failures;
+        let outages = |i: usize| -> Vec<(u64, u64)> {
+            let of_link = failures.outages.iter().filter(|o| o.0.index() == i);
+            of_link.map(|&(_, from, until)| (from.0, until.0)).collect()
+        };
         Self {
             now: 0,
             open_until: 0,
             soon: Vec::new(),
             in_flight: 0,
             calendar: Calendar::new(shift),
-            ports: Ports::new(links, |i| queue.counts_packets() && from_switch(i)),
+            ports: Ports::new(
+                links,
+                |i| queue.counts_packets() && from_switch(i),
+                |i| links[i].loss.is_some() || !outages(i).is_empty(),
+            ),
             ends: links.iter().map(|l| l.dst.0).collect(),
             disciplines: match queue.state(0) {
                 State::Stateless => Vec::new(),
@@ -88,11 +125,11 @@ impl Wire {
                     .map(|i| queue.state(key("queue", i)))
                     .collect(),
             },
-            wear: if links.iter().any(|l| l.loss.is_some()) {
+            wear: if links.iter().any(|l| l.loss.is_some()) || !failures.outages.is_empty() {
                 links
                     .iter()
                     .enumerate()
-                    .map(|(i, l)| Wear::new(l, key("loss", i)))
+                    .map(|(i, l)| Wear::new(l, key("loss", i), outages(i)))
                     .collect()
             } else {
                 Vec::new()
@@ -112,6 +149,9 @@ impl Wire {
             marked: vec![0; scenario.subflows_total()],
             hops: 0,
             turns,
+            changes: 0,
+            has_whole_paths: scenario.routes.source.is_some(),
+            needs_queues: scenario.load_balance.needs_queues(),
             unroutable: 0,
             full_packet: links
                 .iter()
@@ -128,18 +168,78 @@ impl Wire {
         *count = count.wrapping_add(1);
     }
 
-    /// The link on which switch `node` sends a packet to host `dst`, or [`NO_LINK`].
+    /// The link on which `node` sends a packet that arrives `now` to host `dst`, or [`NO_LINK`].
     #[inline(always)]
-    pub(crate) fn choose(&mut self, scenario: &Scenario, node: u32, dst: u32, entropy: u32) -> u32 {
-        match scenario.routes.next_hops(NodeId(node), NodeId(dst)) {
+    pub(crate) fn choose(&mut self, routes: &Routes, node: u32, packet: &Choice) -> u32 {
+        match routes.next_hops(NodeId(node), NodeId(packet.dst)) {
             [] => NO_LINK,
             [one] => one.0,
             several => {
+                let (now, ports) = (packet.now, &self.ports);
+                let backlog = |link: LinkId| ports.port(link.0).busy_until.saturating_sub(now);
+                let moment = Moment { now, backlog };
                 self.switches[node as usize]
-                    .choose(entropy, NodeId(dst), several)
+                    .choose_at(packet.entropy, NodeId(packet.dst), several, moment)
                     .0
             }
         }
+    }
+
+    /// The same where packets carry their path: the link and the place of the one after it. `into` is the link over which
+    /// the packet came; one from a host has no place yet.
+    #[inline]
+    pub(crate) fn follow(
+        &mut self,
+        scenario: &Scenario,
+        node: u32,
+        packet: &Choice,
+        into: u32,
+    ) -> (u32, u32) {
+        let src = scenario.network.links[into as usize].src;
+        let place = if scenario.network.is_host(src) {
+            match self.begin_path(scenario, src, packet, Some(into)) {
+                Some((_, place)) => place,
+                None => return (NO_LINK, packet.entropy),
+            }
+        } else {
+            packet.entropy
+        };
+        match scenario.link_at(self.changes, place) {
+            END => {
+                let routes = scenario.routes_at(self.changes);
+                let hops = routes.next_hops(NodeId(node), NodeId(packet.dst));
+                (hops.first().map_or(NO_LINK, |l| l.0), place)
+            }
+            link => (link, place + 1),
+        }
+    }
+
+    /// The whole path of a packet of host `src`: its first link, if that is the host's own, and the place of the next. A
+    /// host with several interfaces that has sent the packet over one of them takes the next path that begins there.
+    #[inline]
+    fn begin_path(
+        &mut self,
+        scenario: &Scenario,
+        src: NodeId,
+        packet: &Choice,
+        into: Option<u32>,
+    ) -> Option<(Option<u32>, u32)> {
+        let source = scenario.routes_at(self.changes).source.as_ref()?;
+        let starts = source.starts(src, NodeId(packet.dst));
+        if starts.is_empty() {
+            return None;
+        }
+        let end = source.end(src);
+        let state = &mut self.switches[end.index()];
+        let ends = (src, NodeId(packet.dst));
+        let start = scenario.choose_start(state, starts, ends, packet.entropy, packet.now);
+        if end != src {
+            return Some((None, start));
+        }
+        let at = starts.iter().position(|&s| s == start)?;
+        let mut from_there = starts[at..].iter().chain(&starts[..at]);
+        let &start = from_there.find(|&&s| into.is_none_or(|link| source.link(s) == link))?;
+        Some((Some(source.link(start)), start + 1))
     }
 
     /// Fetches the port of a link, if it is one.
@@ -204,7 +304,11 @@ impl Wire {
             }
         }
         if let Some(turns) = &mut self.turns {
-            turns.note(&packet, link, bytes);
+            if self.has_whole_paths {
+                turns.note_path(&packet, link, bytes);
+            } else {
+                turns.note(&packet, link, bytes);
+            }
         }
         self.send(link, node, bytes, packet);
     }
@@ -233,7 +337,8 @@ impl Wire {
         self.in_flight -= 1;
     }
 
-    /// The link on which `node`, a host, sends to `dst`; `None` if there is no way.
+    /// The link on which `node`, a host, sends to `dst`; `None` if there is no way. After a failure a host does not know
+    /// that there is none: it goes on sending, and a switch drops what it cannot forward.
     pub(crate) fn card(
         &mut self,
         scenario: &Scenario,
@@ -241,7 +346,19 @@ impl Wire {
         dst: u32,
         entropy: u32,
     ) -> Option<u32> {
-        Some(self.choose(scenario, node, dst, entropy)).filter(|&link| link != NO_LINK)
+        let (src, now) = (NodeId(node), self.now);
+        let packet = Choice { dst, entropy, now };
+        let routes = scenario.routes_at(self.changes);
+        let link = match &routes.source {
+            // A switch draws for its hosts; one with several interfaces chooses itself.
+            Some(source) if source.is_end(src) => self
+                .begin_path(scenario, src, &packet, None)
+                .and_then(|(link, _)| link),
+            Some(source) if source.starts(src, NodeId(dst)).is_empty() => None,
+            _ => Some(self.choose(routes, node, &packet)).filter(|&link| link != NO_LINK),
+        };
+        let fallback = || scenario.network.out(src).first().map(|l| l.0);
+        link.or_else(|| fallback().filter(|_| self.changes > 0))
     }
 
     #[inline]
@@ -260,7 +377,8 @@ impl Wire {
             let wear = self.wear[link as usize]
                 .as_mut()
                 .expect("a lossy link has wear");
-            if wear.takes(bytes) {
+            let begins = leaves - class.transmit_time(bytes);
+            if wear.takes(bytes, begins, leaves + class.delay) {
                 self.lose(packet.flow);
                 return;
             }

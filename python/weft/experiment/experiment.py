@@ -274,7 +274,7 @@ def _resolve(document: Document, cell: Cell) -> tuple[Spec, bool, list[Fault]]:
     if isinstance(spec["backend"].get("until"), int) and "limit" not in (backend if isinstance(backend, dict) else {}):
         # A run that ends by the clock needs no limit.
         spec["backend"].pop("limit", None)
-    for section in SHOWN:
+    for section in ("failure", *SHOWN):
         if not spec[section]:
             del spec[section]
     return spec, is_complete, [_moved(document, put, fault, dotted.read(fault.key) or ()) for fault in found]

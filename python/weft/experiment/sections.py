@@ -41,6 +41,7 @@ SECTIONS: Mapping[str, Section] = {
         Section("congestion", "congestion", "cubic"),
         Section("receive", "receive", "in_order"),
         Section("workload", "workload", is_list=True, required=True),
+        Section("failure", None, is_list=True),
         Section("measure", None),
         Section("sweep", None),
         Section("objective", None),

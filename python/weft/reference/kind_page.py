@@ -11,12 +11,21 @@ from weft.units import FAMILIES
 
 WRITTEN: Mapping[tuple[str, str, str], str] = {
     ("topology", "custom", "links"): '[{ a = "h0", b = "s" }, { a = "h1", b = "s" }]',
+    ("topology", "mesh", "dimensions"): "[4, 4]",
+    ("topology", "torus", "dimensions"): "[4, 4, 4]",
+    ("routing", "static_table", "file"): '"table.txt"',
     ("workload", "pairs", "pairs"): '["h0>h1", "h1>h2"]',
     ("workload", "poisson", "load"): "0.5",
     ("workload", "poisson", "size"): '{ kind = "websearch" }',
     ("workload", "poisson", "flows"): "1000",
     ("workload", "incast", "degree"): "8",
     ("workload", "flows_file", "file"): '"flows.csv"',
+    ("workload", "rpc", "value"): '"1 kB"',
+    ("workload", "rpc", "requests"): "1000",
+    ("placement", "list", "hosts"): '["h000", "h311"]',
+    ("placement", "pods", "pods"): "[0, 1]",
+    ("placement", "share", "applications"): "2",
+    ("placement", "share", "application"): "0",
     ("flow_size", "uniform", "max"): '"1 MB"',
     ("flow_size", "pareto", "max"): '"1 MB"',
     ("flow_size", "empirical", "file"): '"sizes.csv"',
@@ -29,6 +38,9 @@ WRITTEN: Mapping[tuple[str, str, str], str] = {
     (RECORD, "workload", "name"): '"bulk"',
     (RECORD, "workload", "start"): '"1 ms"',
     (SECTION, "experiment", "name"): '"my experiment"',
+    (SECTION, "failure", "what"): '"h0<>s"',
+    (SECTION, "failure", "when"): '"1 ms"',
+    (SECTION, "failure", "until"): '"5 ms"',
     (SECTION, "measure", "every"): '"10 us"',
     (SECTION, "measure", "metrics"): '["goodput", "queue"]',
     (SECTION, "report", "figure"): '"ecdf"',
@@ -87,6 +99,8 @@ def example(kind: Kind) -> Iterator[str]:
     match kind.room, kind.name:
         case "flow_size", name:
             yield f"size = {{ {', '.join([_quoted_kind(name), *_assignments(kind)])} }}"
+        case "placement", name:
+            yield f"place = {{ {', '.join([_quoted_kind(name), *_assignments(kind)])} }}"
         case "record", "link":
             yield f"link = {{ {inside} }}"
         case "record", "loss":

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 
 from weft.errors import WeftError
 from weft.validation import (
+    al_fares,
     conservation,
     cubic_loss,
     dctcp_published,
@@ -19,13 +20,18 @@ from weft.validation import (
     fat_tree_reno,
     hashed_load,
     intervals,
+    jellyfish_distances,
+    jellyfish_max_min,
     juggler,
     line_rate,
     littles_law,
     m_d_1,
     m_m_1,
+    max_min_fat_tree,
+    max_min_subflows,
     mptcp_coupling,
     mptcp_subflows,
+    random_bisection,
     reno_loss,
     slow_start,
     spraying,
@@ -40,7 +46,12 @@ ORACLES: Mapping[str, Oracle] = {
     "conservation": conservation.ORACLE,
     "fat_tree_counts": fat_tree_counts.ORACLE,
     "hashed_load": hashed_load.ORACLE,
+    "max_min_fat_tree": max_min_fat_tree.ORACLE,
+    "max_min_subflows": max_min_subflows.ORACLE,
     "spraying": spraying.ORACLE,
+    "jellyfish_max_min": jellyfish_max_min.ORACLE,
+    "jellyfish_distances": jellyfish_distances.ORACLE,
+    "random_bisection": random_bisection.ORACLE,
     "dctcp_sawtooth": dctcp_sawtooth.ORACLE,
     "reno_loss": reno_loss.ORACLE,
     "cubic_loss": cubic_loss.ORACLE,
@@ -54,6 +65,7 @@ ORACLES: Mapping[str, Oracle] = {
     "mptcp_subflows": mptcp_subflows.ORACLE,
     "juggler": juggler.ORACLE,
     "dctcp_published": dctcp_published.ORACLE,
+    "al_fares": al_fares.ORACLE,
 }
 
 

@@ -21,29 +21,34 @@ impl Shortest {
     /// # Errors
     /// None: an unreachable host has no next hops.
     pub fn routes(&self, network: &Network) -> Result<Routes, Fault> {
-        let into = switches_into(network);
-        let mut queue: Vec<u32> = Vec::with_capacity(network.nodes.len());
-        Ok(route_builder::routes(network, |roots, distance| {
-            queue.clear();
-            for root in roots {
-                distance[root.index()] = 0;
-                queue.push(root.0);
-            }
-            let mut at = 0;
-            while let Some(&node) = queue.get(at) {
-                at += 1;
-                let further = distance[node as usize] + 1;
-                for &before in &into.switches
-                    [into.start[node as usize] as usize..into.start[node as usize + 1] as usize]
-                {
-                    if distance[before as usize] == UNREACHABLE {
-                        distance[before as usize] = further;
-                        queue.push(before);
-                    }
+        Ok(tables(network))
+    }
+}
+
+/// The tables of all shortest paths.
+pub(super) fn tables(network: &Network) -> Routes {
+    let into = switches_into(network);
+    let mut queue: Vec<u32> = Vec::with_capacity(network.nodes.len());
+    route_builder::routes(network, |roots, distance| {
+        queue.clear();
+        for root in roots {
+            distance[root.index()] = 0;
+            queue.push(root.0);
+        }
+        let mut at = 0;
+        while let Some(&node) = queue.get(at) {
+            at += 1;
+            let further = distance[node as usize] + 1;
+            for &before in &into.switches
+                [into.start[node as usize] as usize..into.start[node as usize + 1] as usize]
+            {
+                if distance[before as usize] == UNREACHABLE {
+                    distance[before as usize] = further;
+                    queue.push(before);
                 }
             }
-        }))
-    }
+        }
+    })
 }
 
 /// For every node the switches that have a link to it that is up, node by node.

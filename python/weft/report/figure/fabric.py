@@ -84,7 +84,7 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
             )
         )
         nodes_of = alt.Chart(alt.NamedData("nodes")).transform_filter(here).encode(x=x, y=y, tooltip=["node:N"])
-        layers = [links_of, *_nodes(nodes_of, plan.kind, max(len(name) for name in node_table["node"]))]
+        layers = [links_of, *node_marks(nodes_of, plan.kind, max(len(name) for name in node_table["node"]))]
         panels.append(titled(alt.layer(*layers), cell, cells))
     chart = alt.concat(*panels, columns=1).resolve_scale(color="shared").add_params(panel)
     repeat = "one run" if len(cells) == 1 else "one run of each cell"
@@ -98,7 +98,7 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
     return Figure("fabric", title, caption, spec, tables_drawn)
 
 
-def _nodes(base: Any, kind: str, longest: int) -> list[Any]:
+def node_marks(base: Any, kind: str, longest: int) -> list[Any]:
     """Boxes with names where a level has room for them, dots where not."""
     name_width = 6.2 * longest + 6
     switch, host = "datum.kind == 'switch'", "datum.kind == 'host'"

@@ -1,0 +1,3 @@
+//! Sharing: the rates of flows that cross links of limited capacity.
+
+pub mod max_min;
