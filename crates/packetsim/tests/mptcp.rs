@@ -227,6 +227,25 @@ fn data_on_a_subflow_that_stalls_is_sent_on_the_others() {
 }
 
 #[test]
+fn a_flow_survives_a_path_that_fails_under_it() {
+    // The path over q goes down at 0.3 s and no route changes. What was on it goes over p after one retransmission timeout
+    // (0.2 s): 20 MB at 100 Mb/s on both paths for 0.3 s and on one for the rest would take 1.4 s. Without reinjection the
+    // receiver waits for the rest until the path is back, at 20 s.
+    let fct = |reinjection: bool| {
+        let keys = json!({ "reinjection": reinjection });
+        let mut spec = two_paths(keys, "lia", Some(20_000_000), json!({}));
+        let failure = json!({ "what": "b<>q", "when": 300 * MS, "until": 20_000 * MS, "reconvergence": 100_000 * MS });
+        spec.insert("failure".into(), json!([failure]));
+        let outcome = run(&spec, 10_000_000);
+        assert_eq!(integers(&outcome, "flows", "delivered_bytes"), [20_000_000]);
+        integers(&outcome, "flows", "fct_ns")[0]
+    };
+    let (with, without) = (fct(true), fct(false));
+    assert!((1_300_000_000..1_900_000_000).contains(&with), "{with}");
+    assert!(without > 20_000_000_000, "{without}");
+}
+
+#[test]
 fn the_scheduler_decides_when_the_receive_window_limits() {
     // Path q has ten times the delay. Ten segments of window: either path could carry them all.
     let bytes = |scheduler: &str| {
