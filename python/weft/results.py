@@ -61,6 +61,15 @@ class Results:
         return dict(sorted(found.items(), key=lambda item: (item[1].get("repeat", 0), item[1].get("cell", 0), item[0])))
 
     @cached_property
+    def described(self) -> dict[str, Any]:
+        """What `manifest.json` of the folder says: weft's version and the whole experiment; empty without it."""
+        try:
+            described = json.loads((self.directory / "manifest.json").read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return described if isinstance(described, dict) else {}
+
+    @cached_property
     def plan(self) -> "pl.DataFrame":
         """One row per finished or planned run: run, cell, repeat, seed, and one column per swept key."""
         import polars as pl

@@ -38,9 +38,12 @@ def print_cells(console: "Console", results: "Results", metrics: tuple[str, ...]
     # A key that has the same value in every cell tells nothing about any of them.
     keys = [key for key in results.swept if frame.height == 1 or frame[key].n_unique() > 1]
     shown = [metric for metric in metrics if frame[metric].null_count() < frame.height]
+    if not _fits(console, _cells_table(frame, keys, shown[:1])):
+        # The keys alone fill the line: their values in one column, as the report names a cell.
+        frame, keys = _labelled(frame, keys), ["cell"]
     table = _cells_table(frame, keys, shown)
     dropped: list[str] = []
-    while len(shown) > 1 and table.__rich_measure__(console, console.options).minimum > console.width:
+    while len(shown) > 1 and not _fits(console, table):
         dropped.insert(0, shown.pop())
         table = _cells_table(frame, keys, shown)
     console.print(table)
@@ -51,6 +54,23 @@ def print_cells(console: "Console", results: "Results", metrics: tuple[str, ...]
     if dropped:
         said = f"{', '.join(dropped)}: no room in {console.width} columns; in the report, and with --json"
         console.print(said, style="dim", highlight=False)
+
+
+def _fits(console: "Console", table: "Table") -> bool:
+    return table.__rich_measure__(console, console.options).minimum <= console.width
+
+
+def _labelled(frame: "pl.DataFrame", keys: list[str]) -> "pl.DataFrame":
+    """The cells by what they have at the keys, in words."""
+    import polars as pl
+
+    from weft.report.folder import plain, word
+
+    labels = [
+        " · ".join(word(key, plain(row[key])) for key in keys if row[key] is not None)
+        for row in frame.iter_rows(named=True)
+    ]
+    return frame.with_columns(pl.Series("cell", labels, dtype=pl.String))
 
 
 def _cells_table(frame: "pl.DataFrame", keys: list[str], metrics: list[str]) -> "Table":
@@ -67,7 +87,7 @@ def _cells_table(frame: "pl.DataFrame", keys: list[str], metrics: list[str]) -> 
         parts = key.replace(".", ".\n").split("\n")
         longest = max(map(len, (*parts, *map(said_value, frame[key].to_list()))))
         table.add_column(Text("\n".join(parts)), overflow="fold", min_width=min(longest, MOST_WIDE), vertical="bottom")
-    table.add_column("runs", justify="right", no_wrap=True)
+    table.add_column("runs", justify="right", no_wrap=True, vertical="bottom")
     columns = []
     for metric in metrics:
         largest = max(abs(value) for value in frame[metric].drop_nulls().to_list())

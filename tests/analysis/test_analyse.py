@@ -119,3 +119,12 @@ def test_an_analysis_needs_axes_and_repeats() -> None:
     once = BASE | {"sweep": BASE["sweep"] | {"repeats": 1}, "analysis": [ASKED]}
     with pytest.raises(weft.ExperimentError, match="judges by what repeats differ; write repeats = 10"):
         weft.load(once)
+
+
+def test_another_question_of_the_same_runs_runs_nothing_again(tmp_path: Path) -> None:
+    weft.run(BASE, tmp_path)
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.glob("runs/*/manifest.json")}
+    results = weft.run(BASE | {"analysis": [ASKED | {"kind": "anova", "metrics": ["fct"]}]}, tmp_path)
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.glob("runs/*/manifest.json")} == before
+    (found,) = analyse(results)
+    assert found.question.metrics == ("fct",) and found.sentences

@@ -29,6 +29,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
             {"figure": "bar", "x": "load_balance.kind", "y": "fct.p99"},
             {"figure": "line", "x": "load_balance.kind", "y": "fairness"},
             {"figure": "heat", "x": "load_balance.kind", "y": "goodput", "by": "topology.k"},
+            {"figure": "ecdf", "y": "fct", "facet": "load_balance.kind"},
             {"figure": "pie", "y": "goodput"},
         ),
     )

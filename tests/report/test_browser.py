@@ -71,7 +71,7 @@ def test_the_page_draws_and_asks_nobody(browser, swept: Path, scheme: str, width
         "return Object.fromEntries([...document.querySelectorAll('.drawing')].map(drawing =>"
         " [drawing.dataset.figure, drawing.querySelectorAll('svg .mark-group path, svg [class*=mark-] path').length]))"
     )
-    assert len(marks) == 12
+    assert len(marks) == 13
     assert all(count >= 3 for count in marks.values()), marks
     assert browser.get_log("browser") == []
     asked = [address for address in requests(browser) if not address.startswith(("data:", "blob:"))]

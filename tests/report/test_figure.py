@@ -90,6 +90,7 @@ def test_every_experiment_gets_its_figures_and_its_own_come_first(swept: Path):
         "bar-fct-p99-load-balance-kind",
         "line-fairness-load-balance-kind",
         "heat-goodput-load-balance-kind-topology-k",
+        "ecdf-fct-load-balance-kind",
         "ecdf-fct",
         "ecdf-slowdown",
         "rank-goodput",

@@ -154,6 +154,20 @@ def test_several_responses_do_not_raise_more_alarms():
     assert alarms / 400 <= 0.05 + 0.03
 
 
+@pytest.mark.parametrize("unit", [1e-12, 1e12])
+def test_units_do_not_matter(unit: float):
+    made = design(film(), ["rate", "additive"])
+    values = film().select("tear", "gloss", "opacity").to_numpy()
+    scaled = values * np.array([unit, 1.0, 1.0 / unit])
+    for plain, other in zip(
+        check_assumptions(made, list("abc"), values).rows,
+        check_assumptions(made, list("abc"), scaled).rows,
+        strict=True,
+    ):
+        assert plain.p_value is not None
+        assert (other.statistic, other.p_value) == pytest.approx((plain.statistic, plain.p_value), rel=1e-8)
+
+
 def test_a_check_is_plain_data():
     row = levene(np.array([1.0, 2.0, 4.0, 1.0, 5.0, 11.0]), np.array([0, 0, 0, 1, 1, 1]), "v")[0]
     assert isinstance(row, Check)

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import polars as pl
 import pytest
-from datasets import film, moore, obrien_kaiser, rootstock
+from datasets import film, moore, obrien_kaiser, rootstock, soils
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -115,6 +115,25 @@ def test_unequal_cells(type: int, effect: str, pillai: float, f: float, degrees:
     assert row.f == pytest.approx(f, abs=5e-3 if type == 2 else 5e-2)
     assert (row.degrees, row.error_degrees) == (degrees, left)
     assert row.p_value == pytest.approx(p_value, abs=5e-8 if type == 2 else 5e-6)
+
+
+@pytest.mark.parametrize(
+    ("effect", "pillai", "f", "degrees", "left", "p_value"),
+    # R, help page of car::Anova: Manova(lm(nine measures ~ Block + Contour * Depth, data = Soils)).
+    [
+        ("block", 1.6758, 3.7965, 27, 81, 1.777e-06),
+        ("contour", 1.3386, 5.8468, 18, 52, 2.730e-07),
+        ("depth", 1.7951, 4.4697, 27, 81, 8.777e-08),
+        ("contour × depth", 1.2351, 0.8640, 54, 180, 0.7311),
+    ],
+)
+def test_blocks_and_nine_responses(effect: str, pillai: float, f: float, degrees: int, left: int, p_value: float):
+    measures = soils().columns[3:]
+    row = manova(soils(), measures, ["contour", "depth"], block="block", permutations=0).row(effect, "Pillai")
+    assert row.value == pytest.approx(pillai, abs=5e-5)
+    assert row.f == pytest.approx(f, abs=5e-5)
+    assert (row.degrees, row.error_degrees) == (degrees, left)
+    assert row.p_value == pytest.approx(p_value, rel=3e-4)
 
 
 def test_one_way_agrees_with_statsmodels():
@@ -297,6 +316,22 @@ def test_missing_numbers_and_levels_are_named_by_row():
     assert 'response "u" is None in row 3' in refused(frame, ["u"], ["a"])
     frame = frame_of().with_columns(a=pl.when(pl.int_range(pl.len()) == 2).then(None).otherwise(pl.col("a")))
     assert 'factor "a" has no level in row 2' in refused(frame, ["u"], ["a"])
+
+
+def test_levels_are_plain_values():
+    frame = frame_of()
+    holes = frame.with_columns(c=pl.Series([1.0, 2.0] * 7 + [math.nan, 1.0]))
+    assert 'factor "c" has no level in row 14' in refused(holes, ["u"], ["c"])
+    lists = frame.with_columns(c=pl.Series([["a"], ["b"]] * 8))
+    assert "factor \"c\" is ['a'] in row 0; expected a text" in refused(lists, ["u"], ["c"])
+
+
+def test_more_cells_than_could_be_run_are_counted_not_listed():
+    names = [f"f{place}" for place in range(9)]
+    frame = pl.DataFrame({name: range(16) for name in names}).with_columns(u=pl.Series(range(16)) * 1.5)
+    assert refused(frame, ["u"], names) == (
+        f"16 runs cannot fill the {16**9} cells of {' x '.join(names)}; leave out factors"
+    )
 
 
 def test_the_text_has_every_table():

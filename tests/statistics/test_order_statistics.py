@@ -14,8 +14,7 @@ from weft.statistics.order_statistics import bounding_ranks, coverage, fewest_va
 
 @pytest.mark.parametrize(
     ("n", "low", "high", "covered"),
-    # Dixon and Massey, Introduction to Statistical Analysis, table A-25 (confidence of the median at least 95 %): the
-    # k-th value from either end; confidence 1 - 2 (1 + n + ... + C(n, k - 1)) / 2^n, worked out in integers here.
+    # Confidence 1 - 2 (1 + n + ... + C(n, k - 1)) / 2^n of the k-th values from either end, worked out in integers.
     [(6, 1, 6, 1 - 2 / 64), (9, 2, 8, 1 - 20 / 512), (10, 2, 9, 1 - 22 / 1024), (15, 4, 12, 1 - 2 * 576 / 32768)],
 )
 def test_ranks_about_the_median(n: int, low: int, high: int, covered: float):

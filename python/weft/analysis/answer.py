@@ -92,8 +92,7 @@ def values(results: "Results", metrics: tuple[str, ...]) -> "pl.DataFrame":
 
 
 def _questions(results: "Results") -> Iterator[Question]:
-    manifest = next(iter(results.manifests.values()))
-    for entry in manifest["experiment"].get("analysis", ()):
+    for entry in results.described.get("experiment", {}).get("analysis", ()):
         by = entry.get("by")
         factors = entry.get("factors") or [
             key for key in results.swept if key != by and results.plan[key].n_unique() > 1

@@ -84,8 +84,9 @@ class Experiment:
                 yield self.run(cell, repeat)
 
     def resolved_cell(self, cell: Cell, seed: int | None = None) -> dict[str, Any]:
-        """A cell in readable units; what `manifest.json` keeps and `weft.load` takes."""
-        return readable(self._resolved(cell) | {"seed": self.seed if seed is None else seed})
+        """A cell in readable units; what `manifest.json` keeps and `weft.load` takes. One cell has no analysis."""
+        alone = {key: value for key, value in self._resolved(cell).items() if key != "analysis"}
+        return readable(alone | {"seed": self.seed if seed is None else seed})
 
     def faults(self, cell: Cell) -> list[Fault]:
         """What is wrong with a cell that is none of the sweep, like a trial of a search."""
@@ -110,6 +111,8 @@ class Experiment:
         whole = self.resolved_cell(first)
         if not self.sweep.axes and self.sweep.repeats == 1:
             return whole
+        asked = readable(self._resolved(first)).get("analysis")
+        whole |= {"analysis": asked} if asked else {}
         for axis in self.sweep.axes:
             section = str((dotted.read(axis.key) or (axis.key,))[0])
             if section in self.document.value:

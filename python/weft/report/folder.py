@@ -171,7 +171,7 @@ class Folder:
         if not self.done:
             return whole
         # Asking for another figure runs nothing again, so that runs may carry an older [[report]] and name.
-        return self.done[0].experiment | {key: whole[key] for key in ("name", "report") if key in whole}
+        return self.done[0].experiment | {key: whole[key] for key in ("name", "report", "analysis") if key in whole}
 
     @cached_property
     def sweep(self) -> Sweep | None:

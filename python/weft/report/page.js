@@ -23,6 +23,7 @@
       panel.width = inner;
       if (hints.aspect) panel.height = Math.min(hints.tallest, Math.max(150, Math.round(inner * hints.aspect)));
     }
+    if (hints.edges && hints.aspect) foldTitles(panels);
     for (const parameter of spec.params || []) {
       if (parameter.name === "panel") parameter.value = inner;
       if (parameter.name === "page") parameter.value = width;
@@ -38,6 +39,18 @@
         if (place + columns < panels.length && layer.encoding.x) layer.encoding.x.title = null;
       }
     });
+  }
+
+  function foldTitles(panels) {
+    for (const panel of panels) {
+      for (const layer of panel.layer || [panel]) {
+        const title = layer.encoding.y?.title;
+        const place = typeof title === "string" ? title.indexOf(" (") : -1;
+        if (place > 0 && 6.2 * title.length > panel.height) {
+          layer.encoding.y.title = [title.slice(0, place), title.slice(place + 1)];
+        }
+      }
+    }
   }
 
   async function draw(element) {

@@ -96,7 +96,9 @@ def anova(
 ) -> Anova:
     """Analysis of variance of a frame with one row per run; the arguments are those of `design`.
 
-    Raises what `design` raises, and ResultsError for a response that is constant, or constant within every cell.
+    `manova` of a single response is the same analysis with its assumptions, and with permutations where they are
+    doubtful. Raises what `design` raises, and ResultsError for a response that is constant, or constant within every
+    cell.
 
     >>> import polars as pl
     >>> frame = pl.DataFrame({"a": ["x", "x", "y", "y"], "v": [1.0, 2.0, 3.0, 4.0]})

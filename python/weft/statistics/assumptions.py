@@ -31,6 +31,9 @@ COVARIANCES, NORMALITY, VARIANCES = "equal covariances", "normal residuals", "eq
 SMALL = 20
 """Runs below which Mardia's skewness is corrected (Mardia 1974)."""
 
+SINGULAR = 1e-10
+"""What is left below this share of a length is rounding."""
+
 SHAPIRO_MOST = 5000
 """Runs up to which the p-value of Shapiro and Wilk is known (Royston 1995)."""
 
@@ -104,14 +107,15 @@ class Assumptions:
 
 
 def check_assumptions(made: Design, responses: Sequence[str], values: "Array", alpha: float = 0.05) -> Assumptions:
-    """All checks of values, shape (runs, responses), under a design.
+    """All checks of values, shape (runs, responses), under a design; their units do not matter.
 
     With one response the multivariate ones give way to Shapiro-Wilk. Raises ResultsError for an alpha outside 0..1.
     """
     if not 0.0 < alpha < 1.0:
         raise ResultsError(f"alpha {alpha} is not between 0 and 1; 0.05 is usual")
     residuals = residuals_of(made, values)
-    # A block shifts all cells alike, so what it shifts is no difference within a cell.
+    # A block shifts all cells alike, so what it shifts is no difference within a cell. The tests count its degrees of
+    # freedom as still there, which makes them careful: of ten blocks and 2 x 2 cells, Box's M rejects in 1 %.
     blocks = [term for term in made.terms if not term.factors]
     if blocks:
         _, owned = made.own(blocks[0])
@@ -215,7 +219,7 @@ def levene(values: "Array", cells: "Places", of: str) -> list[Check]:
         overall = np.concatenate(spreads).mean()
         between = sum(len(spread) * (spread.mean() - overall) ** 2 for spread in spreads)
         within = sum(np.sum((spread - spread.mean()) ** 2) for spread in spreads)
-        if left < 1 or within <= 1e-20 * len(values):
+        if left < 1 or within <= SINGULAR**2 * sum(np.sum(spread**2) for spread in spreads):
             note = "the distances from the center of a cell do not vary: it needs at least three runs in a cell"
             found.append(Check(VARIANCES, name, of, None, None, None, None, is_judged, note))
             continue
@@ -242,8 +246,9 @@ def _log_determinant(deviations: "Array", degrees: int) -> float:
     """Logarithm of the determinant of the covariance of deviations from the mean; not finite if it is singular."""
     import numpy as np
 
-    diagonal = np.abs(np.diag(np.linalg.qr(deviations, mode="r")))
-    if diagonal.min() <= 1e-12 * max(1.0, diagonal.max()):
+    _, triangle = np.linalg.qr(deviations)
+    diagonal, lengths = np.abs(np.diag(triangle)), np.sqrt(np.sum(deviations**2, axis=0))
+    if np.any(diagonal <= SINGULAR * lengths):
         return float("-inf")
     return float(2 * np.sum(np.log(diagonal)) - deviations.shape[1] * np.log(degrees))
 

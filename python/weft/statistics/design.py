@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 CROSS = " × "
 """Between the factors of an interaction's name."""
 
+MOST_CELLS = 10_000
+"""Cells up to which the empty ones are looked for, if there are more cells than runs."""
+
 MOST_NAMED = 5
 """Empty cells that an error names one by one."""
 
@@ -188,8 +191,11 @@ def _levels(frame: "pl.DataFrame", name: str) -> tuple["Places", list[Any]]:
     import numpy as np
 
     values = _column(frame, name)
-    if None in values:
-        raise ResultsError(f'factor "{name}" has no level in row {values.index(None)}; leave out such runs first')
+    for row, value in enumerate(values):
+        if value is None or value != value:
+            raise ResultsError(f'factor "{name}" has no level in row {row}; leave out such runs first')
+        if isinstance(value, (list, dict)):
+            raise ResultsError(f'factor "{name}" is {value} in row {row}; expected a text, a number or a truth value')
     levels = list(dict.fromkeys(values))
     if len(levels) < 2:
         only = f'only the level "{levels[0]}"' if levels else "no runs"
@@ -206,6 +212,11 @@ def _cells(
     import numpy as np
 
     shape = [len(levels) for _, levels in columns]
+    runs = len(columns[0][0])
+    if math.prod(shape) > max(runs, MOST_CELLS):
+        raise ResultsError(
+            f"{runs} runs cannot fill the {math.prod(shape)} cells of {' x '.join(factors)}; leave out factors"
+        )
     cells = np.ravel_multi_index(tuple(codes for codes, _ in columns), shape)
     counted = np.bincount(cells, minlength=math.prod(shape))
     names = list(itertools.product(*(levels for _, levels in columns)))

@@ -14,6 +14,8 @@ from weft.report.quantity import common_unit
 
 FLAT = "#5b8db8"
 """The colour of bars and boxes that are all of one kind; readable on light and dark."""
+MOST_PLACES = 100
+"""Bars, or groups of them, on an axis; more of them are hairs."""
 MOST_LABELS = 14
 """Words on an axis of bars above which they stand upright."""
 
@@ -27,7 +29,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
 
     assert ask.y is not None
     x = ask.x or (next_axis(folder, (ask.by, ask.facet)) if ask.facet else None) or "cell"
-    found = means(folder, ask.y, x, ask.by if ask.by != x else None, ask.facet)
+    found = means(folder, ask.y, x, ask.by if ask.by != x else None, ask.facet, MOST_PLACES)
     table, shown, one = found.table, found.shown, found.is_single
     has_groups = "group" in table.columns
     colour = group_colour("group", found.groups, ask.by, "square") if has_groups else alt.value(FLAT)
@@ -52,7 +54,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
             tooltip=tooltip,
         )
         whiskers = (
-            base.mark_rule(strokeWidth=1.6, clip=True)
+            base.mark_rule(strokeWidth=1.6 if len(found.places) <= 40 else 0.8, clip=True)
             .encode(y=alt.Y("low:Q", scale=scale), y2="high:Q")
             .transform_filter("datum.low != null")
         )

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_COLOURS = 8
 MOST_PANELS = 6
 LEAST_HEIGHT = 150
+LETTER = 6.2
+"""Pixels of a letter of an axis title."""
 TALLEST, TALLEST_SMALL = 640, 260
 """Pixels of a chart whose height follows its width, alone and among small multiples."""
 WIDTH = 760
@@ -108,7 +110,9 @@ class Figure:
             spec["width"] = inner
         if hints["aspect"]:
             for panel in panels or [spec]:
-                panel["height"] = min(hints["tallest"], max(LEAST_HEIGHT, round(inner * hints["aspect"])))
+                height = panel["height"] = min(hints["tallest"], max(LEAST_HEIGHT, round(inner * hints["aspect"])))
+            if panels and hints["edges"]:
+                _fold_titles(panels, height)
         for parameter in spec["params"]:
             parameter["value"] = {"panel": inner, "page": width}.get(parameter["name"], parameter.get("value"))
         spec["datasets"] = {name: self.csv(name) for name in self.tables}
@@ -129,6 +133,16 @@ class Figures(tuple[Figure, ...]):
 
     def _repr_html_(self) -> str:
         return "".join(figure._repr_html_() for figure in self)
+
+
+def _fold_titles(panels: list[dict[str, Any]], height: int) -> None:
+    """Titles of vertical axes that are longer than a small chart is high, in two lines."""
+    for panel in panels:
+        for layer in panel.get("layer", [panel]):
+            title = layer["encoding"].get("y", {}).get("title")
+            if isinstance(title, str) and LETTER * len(title) > height and " (" in title:
+                words, _, unit = title.partition(" (")
+                layer["encoding"]["y"]["title"] = [words, f"({unit}"]
 
 
 def _title_edges(panels: list[dict[str, Any]], columns: int) -> None:

@@ -85,7 +85,7 @@ def _axis(table: pl.DataFrame, places: list[str], key: str) -> tuple[pl.DataFram
     named = named.with_columns(pl.col("place").replace_strict(number, return_dtype=pl.Float64))
     if len(places) > MOST_TICKS:
         title = f"{key} ({shown.unit})" if unit else key
-        return named, alt.X("place:Q", title=_log(title, is_log), scale=scale, axis=alt.Axis(format="~g"))
+        return named, alt.X("place:Q", title=_log(title, is_log), scale=scale)
     # Each value is written as the file has it: 64 KiB, not 65.5 kB.
     written = common_unit(places)
     title = f"{key} ({written})" if written else key
@@ -94,7 +94,7 @@ def _axis(table: pl.DataFrame, places: list[str], key: str) -> tuple[pl.DataFram
     )
     ticks = sorted(number.values())
     label = f"{said}[round(datum.index * {max(1, len(ticks) - 1)})]"
-    axis = alt.Axis(values=ticks, labelExpr=label, labelOverlap="greedy", labelSeparation=6, labelFlush=True)
+    axis = alt.Axis(values=ticks, labelExpr=label, labelOverlap="greedy", labelSeparation=10, labelFlush=True)
     return named, alt.X("place:Q", title=_log(title, is_log), scale=scale, axis=axis)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from weft.report.figure.facet import Facets, facets
-from weft.report.figure.observation import grouped, in_order, numbered, pooled, run_values
+from weft.report.figure.observation import grouped, in_order, numbered, pooled, run_values, thinned
 from weft.report.folder import Folder
 from weft.report.quantity import Quantity, quantity
 from weft.statistics.interval import mean_interval
@@ -32,17 +32,21 @@ class Means:
         return self.table["runs"].max() == 1
 
 
-def means(folder: Folder, y: str, x: str, by: str | None, facet: str | None) -> Means:
-    """One number per run, averaged over the runs of each facet, place and group.
+def means(folder: Folder, y: str, x: str, by: str | None, facet: str | None, most_places: int | None = None) -> Means:
+    """One number per run, averaged over the runs of each facet, place and group; of at most `most_places` places.
 
     Raises ResultsError if no run has a value, or for a key that there is not.
     """
     cells = grouped(folder, [facet, x, by])
     small = facets(folder, facet, cells)
-    cells = {words: alike for words, alike in cells.items() if words[0] in small.words}
+    places = in_order(folder, x, (words[1] for words in cells))
+    selection = ""
+    if most_places is not None:
+        places, selection = thinned(places, most_places, "cells" if x == "cell" else f"values of {x}")
+    drawn = set(places)
+    cells = {words: alike for words, alike in cells.items() if words[0] in small.words and words[1] in drawn}
     values = run_values(cells, y, folder)
     shown = quantity(values.name, values.magnitude)
-    places = in_order(folder, x, (words[1] for words in cells))
     groups = in_order(folder, by, (words[2] for words in cells))
     rows = []
     for (panel, place, group), runs in values.groups().items():
@@ -59,7 +63,7 @@ def means(folder: Folder, y: str, x: str, by: str | None, facet: str | None) -> 
     unused = [name for name, key in (("facet", facet), ("group", by)) if key is None]
     fewest, most = int(table["runs"].min()), int(table["runs"].max())  # type: ignore[arg-type]
     remark = f" {fewest} to {most} runs each." if fewest < most else ""
-    remark += pooled(folder, cells, x, by, facet) + small.remark + values.remark
+    remark += selection + pooled(folder, cells, x, by, facet) + small.remark + values.remark
     return Means(table.drop(unused), shown, small, places, groups, remark)
 
 
