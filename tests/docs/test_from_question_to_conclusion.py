@@ -57,3 +57,10 @@ def test_the_other_commands_are_right(tmp_path: Path) -> None:
         if "narrow" in command:
             command = command.replace('"3 %"', '"3 %", least = 3, most = 3')
         weft(command, tmp_path, *few)
+
+
+def test_the_python_of_the_page_prints_what_its_comment_says(capsys: pytest.CaptureFixture[str]) -> None:
+    (code,) = re.findall(r"```python\n(.+?)```", PAGE, re.DOTALL)
+    exec(compile(code, "page", "exec"), {})
+    (comment,) = re.findall(r"# (left out .+)$", code, re.MULTILINE)
+    assert capsys.readouterr().out.strip() == comment

@@ -1,7 +1,7 @@
 //! The bound of a fabric: what each flow of a scenario would get if all sent at once and shared fairly.
 //!
-//! A flow may be split into equal subflows with ports of their own, each of which the load balancing puts on a path; they
-//! share links as flows do, so that a flow's rate is the sum of theirs. No headers, no losses, no slow start.
+//! A flow may be split into equal subflows with ports of their own, each of which the load balancing puts on a path;
+//! they share links as flows do, so that a flow's rate is the sum of theirs. No headers, no losses, no slow start.
 
 use weft_net::error::Fault;
 use weft_net::ids::FlowId;

@@ -121,8 +121,8 @@ impl Digraph {
         distance
     }
 
-    /// All shortest paths from `start` to where `distance` is 0, as links; or, of more than `most`, so many of them, each
-    /// equally likely. Returns how many there are beside them (at most 2^64 - 1).
+    /// All shortest paths from `start` to where `distance` is 0, as links; or, of more than `most`, so many of them,
+    /// each equally likely. Returns how many there are beside them (at most 2^64 - 1).
     pub(crate) fn shortest(
         &self,
         start: u32,

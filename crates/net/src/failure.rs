@@ -17,8 +17,8 @@ use crate::units::Time;
 crate::kind! {
     /// A link or a switch that fails during the run. `[[failure]]`, once for each.
     pub struct Failure: "section" / "failure", source "" {
-        /// What fails: `se00>sa00` one direction of a cable, `se00<>sa00` both, `sa00` a switch with all its links; `*` stands
-        /// for any text.
+        /// What fails: `se00>sa00` one direction of a cable, `se00<>sa00` both, `sa00` a switch with all its links;
+        /// `*` stands for any text.
         pub what: String;
         /// When it fails.
         pub when: Time;

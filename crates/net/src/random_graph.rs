@@ -134,8 +134,9 @@ impl Graph {
         Self { edges, neighbours }
     }
 
-    /// Adds a node with up to `ports` edges: for every two of them a random edge is taken out and both its ends are joined
-    /// to the node. A last odd port stays free, and so do those for which no edge is left whose ends are both strangers.
+    /// Adds a node with up to `ports` edges: for every two of them a random edge is taken out and both its ends are
+    /// joined to the node. A last odd port stays free, and so do those for which no edge is left whose ends are both
+    /// strangers.
     pub(crate) fn expand(&mut self, ports: u64, random: &mut Stream) {
         let node = self.neighbours.len() as u32;
         self.neighbours.push(BTreeSet::new());

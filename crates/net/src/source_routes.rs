@@ -1,9 +1,9 @@
 //! Source routes: whole paths between the ends of the fabric, from which each packet takes one.
 //!
-//! An *end* is the switch that a host hangs on (so that all its hosts share its paths), or a host with several interfaces
-//! itself. The links of all paths lie one path after another, and a packet carries its place among them: every switch
-//! reads the link there and moves the place on, so that it costs one look-up a hop, however long the paths. Behind a
-//! path's last link stands [`END`]: from there on the ordinary tables lead to the host.
+//! An *end* is the switch that a host hangs on (so that all its hosts share its paths), or a host with several
+//! interfaces itself. The links of all paths lie one path after another, and a packet carries its place among them:
+//! every switch reads the link there and moves the place on, so that it costs one look-up a hop, however long the
+//! paths. Behind a path's last link stands [`END`]: from there on the ordinary tables lead to the host.
 
 use serde::{Deserialize, Serialize};
 

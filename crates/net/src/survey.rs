@@ -1,9 +1,10 @@
-//! A survey of a fabric: how far its hosts are from each other, by how many paths, and how many of these each link carries.
+//! A survey of a fabric: how far its hosts are from each other, by how many paths, and how many of these each link
+//! carries.
 //!
-//! Hosts on one switch have the same paths to everybody else, so paths are counted between *ends* (a switch with hosts, or a
-//! host with several interfaces) and weighted with the hosts. Next hops are counted without listing paths: those that
-//! lead from a node to an end add up over its hops, and those through a link are the ways to it times the ways from it. A
-//! table from a file may tell the hosts of a switch apart: then every host is an end.
+//! Hosts on one switch have the same paths to everybody else, so paths are counted between *ends* (a switch with
+//! hosts, or a host with several interfaces) and weighted with the hosts. Next hops are counted without listing paths:
+//! those that lead from a node to an end add up over its hops, and those through a link are the ways to it times the
+//! ways from it. A table from a file may tell the hosts of a switch apart: then every host is an end.
 
 use std::collections::BTreeMap;
 
@@ -280,8 +281,8 @@ mod tests {
 
     #[test]
     fn a_fat_tree_has_the_textbook_counts_under_any_routing() {
-        // Of 15 others 1, 2 and 12 are at 2, 4 and 6 links, over 1, 2 and 4 paths. 8 edge switches: 8 x 1 pairs with 2 paths of
-        // 4 links between hosts, 8 x 6 with 4 of 6; each for 2 x 2 hosts.
+        // Of 15 others 1, 2 and 12 are at 2, 4 and 6 links, over 1, 2 and 4 paths. 8 edge switches: 8 x 1 pairs with 2
+        // paths of 4 links between hosts, 8 x 6 with 4 of 6; each for 2 x 2 hosts.
         for routing in ["shortest", "all_shortest"] {
             let (network, found) =
                 surveyed(json!({ "kind": "fat_tree" }), json!({ "kind": routing }));
@@ -304,7 +305,8 @@ mod tests {
             json!({ "kind": "ring", "switches": 5 }),
             json!({ "kind": "k_shortest", "k": 2 }),
         );
-        // Both ways round for each of 20 pairs: 1 + 4 or 2 + 3 links, and two to the hosts. A link lies on half of 20 x 2 x 5 / 2 / 5.
+        // Both ways round for each of 20 pairs: 1 + 4 or 2 + 3 links, and two to the hosts. A link lies on half of 20
+        // x 2 x 5 / 2 / 5.
         assert_eq!(found.paths_by_hops, [(3, 10), (4, 10), (5, 10), (6, 10)]);
         assert_eq!(found.pairs_by_paths, [(2, 20)]);
         assert_eq!(found.switches_by_distance, [(Some(1), 10), (Some(2), 10)]);

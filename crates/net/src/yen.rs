@@ -1,18 +1,19 @@
 //! The k shortest loopless paths between two nodes, by number of links.
 //!
-//! Source: Yen, Management Science 17, 1971, with Lawler's rule (Management Science 18, 1972): a path deviates only from
-//! where it itself left an earlier one, so that every candidate is the shortest of a set of its own and none comes twice.
-//! The search for it knows the distance of every node to the target in the whole graph, which can only be too small in
-//! what is left of the graph (A*); in a random graph it looks at little more than the path. Among equally long paths either
-//! a random stream chooses, in the search and between candidates, or the numbers of the nodes along them do.
+//! Source: Yen, Management Science 17, 1971, with Lawler's rule (Management Science 18, 1972): a path deviates only
+//! from where it itself left an earlier one, so that every candidate is the shortest of a set of its own and none
+//! comes twice. The search for it knows the distance of every node to the target in the whole graph, which can only be
+//! too small in what is left of the graph (A*); in a random graph it looks at little more than the path. Among equally
+//! long paths either a random stream chooses, in the search and between candidates, or the numbers of the nodes along
+//! them do.
 
 use std::collections::BinaryHeap;
 
 use crate::digraph::{Arc, Digraph, FAR};
 use crate::random::Stream;
 
-/// A path and where it came from, ordered so that the shortest comes first out of a heap; of equal ones that with the smallest
-/// draw, and without draws that with the smallest nodes.
+/// A path and where it came from, ordered so that the shortest comes first out of a heap; of equal ones that with the
+/// smallest draw, and without draws that with the smallest nodes.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
     rank: std::cmp::Reverse<(usize, u64, Vec<u32>)>,
@@ -201,9 +202,9 @@ impl<'a> Search<'a> {
         Some(way)
     }
 
-    /// Adds to `way` the way from `node` to `dst` of at most `left` steps whose nodes come first in the order of words. Where
-    /// there is none it is remembered how many steps were too few. `left` is the least for the spur, so that no way that
-    /// is found meets a node twice.
+    /// Adds to `way` the way from `node` to `dst` of at most `left` steps whose nodes come first in the order of
+    /// words. Where there is none it is remembered how many steps were too few. `left` is the least for the spur, so
+    /// that no way that is found meets a node twice.
     fn smallest(
         &mut self,
         node: u32,

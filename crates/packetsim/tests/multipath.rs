@@ -213,8 +213,8 @@ fn cut_ring(failure: Value) -> Outcome {
 
 #[test]
 fn what_is_sent_into_a_dead_link_until_routes_change_is_lost_and_counted() {
-    // From 1 s for 2 s, routes follow after 0.5 s each time: lost is what is sent from 1 s to 1.5 s, 500 / 12.304 = 40.6; what is
-    // sent from 3 s on could take the short way again, and does from 3.5 s on.
+    // From 1 s for 2 s, routes follow after 0.5 s each time: lost is what is sent from 1 s to 1.5 s, 500 / 12.304 =
+    // 40.6; what is sent from 3 s on could take the short way again, and does from 3.5 s on.
     let failure = json!({ "what": "s0<>s1", "when": 1e12 as u64, "until": 3e12 as u64, "reconvergence": 5e11 as u64 });
     let outcome = cut_ring(failure);
     let lost = integers(&outcome, "flows", "lost_packets")[0];

@@ -1,9 +1,9 @@
 //! Max-min fairness: no flow can get more without taking from one that has no more than it.
 //!
-//! Source: Bertsekas and Gallager, Data Networks, 1992, section 6.5.2: all rates grow together until a link is full; its
-//! flows keep what they have, and the others go on. The share of a link, what is left of it over the flows that still
-//! grow, never falls while others are filled; so a heap of shares that are looked at again before they count finds each full
-//! link in turn, without a round over all.
+//! Source: Bertsekas and Gallager, Data Networks, 1992, section 6.5.2: all rates grow together until a link is full;
+//! its flows keep what they have, and the others go on. The share of a link, what is left of it over the flows that
+//! still grow, never falls while others are filled; so a heap of shares that are looked at again before they count
+//! finds each full link in turn, without a round over all.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,8 +15,8 @@ fn sortable(share: f64) -> u64 {
 
 /// The rate of every flow, in the unit of `capacities`.
 ///
-/// `paths` are the links of each flow; one that is named twice is used twice. A flow without links has no way and gets 0.
-/// `capacities`, by link, are finite and not negative. Panics if a link is out of range or a capacity is not so.
+/// `paths` are the links of each flow; one that is named twice is used twice. A flow without links has no way and gets
+/// 0. `capacities`, by link, are finite and not negative. Panics if a link is out of range or a capacity is not so.
 ///
 /// ```
 /// // A long flow over two links, and a short one on each: all get half. The second link has room for more.

@@ -1,9 +1,9 @@
 //! DRILL: every packet takes the shortest of a few queues: some random ones, and those that were shortest last time.
 //!
-//! Source: Ghorbani, Yang, Godfrey, Ganjali, Firoozshahian, SIGCOMM 2017: DRILL(d, m) looks at d random ports and at the m that it
-//! remembers; d = 2, m = 1 is as good as looking at all. A queue is as long as the time until it is empty, so that ports of
-//! different rates compare. The paper keeps a memory for each forwarding engine; here a switch has one. Of equally long
-//! queues the one remembered wins, then the first drawn.
+//! Source: Ghorbani, Yang, Godfrey, Ganjali, Firoozshahian, SIGCOMM 2017: DRILL(d, m) looks at d random ports and at
+//! the m that it remembers; d = 2, m = 1 is as good as looking at all. A queue is as long as the time until it is
+//! empty, so that ports of different rates compare. The paper keeps a memory for each forwarding engine; here a switch
+//! has one. Of equally long queues the one remembered wins, then the first drawn.
 
 use serde::{Deserialize, Serialize};
 

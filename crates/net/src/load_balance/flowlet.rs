@@ -1,9 +1,9 @@
 //! Flowlets: a flow may change its path where it pauses, so that packets are seldom reordered.
 //!
-//! Source: LetFlow, Vanini et al., NSDI 2017: a switch remembers the hop of each flow; after a pause longer than the gap the
-//! next packet takes a random one. Flows are told apart by a hash of their five-tuple into a table, as in the switch; two that
-//! share an entry share its hop. The paper ages entries with one bit and a timer, so that a gap lasts between one and two
-//! periods; here it is exact.
+//! Source: LetFlow, Vanini et al., NSDI 2017: a switch remembers the hop of each flow; after a pause longer than the
+//! gap the next packet takes a random one. Flows are told apart by a hash of their five-tuple into a table, as in the
+//! switch; two that share an entry share its hop. The paper ages entries with one bit and a timer, so that a gap lasts
+//! between one and two periods; here it is exact.
 
 use serde::{Deserialize, Serialize};
 

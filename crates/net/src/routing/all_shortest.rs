@@ -1,7 +1,7 @@
 //! All shortest paths, each as likely as the other.
 //!
-//! `shortest` chooses hop by hop, so that a path's share depends on how many ways each switch on it has; where the fabric is
-//! irregular the shares differ. Here the whole path is chosen at once and carried as a source route.
+//! `shortest` chooses hop by hop, so that a path's share depends on how many ways each switch on it has; where the
+//! fabric is irregular the shares differ. Here the whole path is chosen at once and carried as a source route.
 
 use crate::digraph::Digraph;
 use crate::network::Network;

@@ -1,10 +1,11 @@
 //! k shortest paths: the shortest ones without a loop, equally long or not.
 //!
-//! Source: Yen 1971 (`yen.rs`); as routing of a Jellyfish Singla et al., NSDI 2012, section 5. Paths are computed for each
-//! pair of switches with hosts and carried as source routes.
+//! Source: Yen 1971 (`yen.rs`); as routing of a Jellyfish Singla et al., NSDI 2012, section 5. Paths are computed for
+//! each pair of switches with hosts and carried as source routes.
 //!
-//! Which of equally long paths belong to the k matters: at the flow level 8 subflows on a Jellyfish of 245 switches get 0.85
-//! of their rate where every pair draws its own, and less where all pairs prefer the same switches. Both are offered.
+//! Which of equally long paths belong to the k matters: at the flow level 8 subflows on a Jellyfish of 245 switches
+//! get 0.85 of their rate where every pair draws its own, and less where all pairs prefer the same switches. Both are
+//! offered.
 
 use crate::digraph::Digraph;
 use crate::network::Network;

@@ -1,9 +1,9 @@
 //! Static tables: the next hops of every switch, read from a file.
 //!
-//! One line per entry: `switch destination next [next ...]`, separated by spaces, tabs or commas; what follows `#` is a comment.
-//! `switch` and `destination` (a host) may contain `*`, which stands for any text; of several entries the last counts. Several next
-//! hops are equally good, and `load_balance` chooses. A switch reaches its own hosts without an entry. Tables that lead round in a
-//! circle, or to a switch that does not know further, are refused.
+//! One line per entry: `switch destination next [next ...]`, separated by spaces, tabs or commas; what follows `#` is
+//! a comment. `switch` and `destination` (a host) may contain `*`, which stands for any text; of several entries the
+//! last counts. Several next hops are equally good, and `load_balance` chooses. A switch reaches its own hosts without
+//! an entry. Tables that lead round in a circle, or to a switch that does not know further, are refused.
 
 use std::collections::BTreeMap;
 

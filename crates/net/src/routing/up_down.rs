@@ -1,9 +1,10 @@
 //! Up*/down*: paths that go away from the leaves first, and never up again once they went down: no deadlock.
 //!
-//! Source: Schroeder et al., Autonet, IEEE JSAC 9, 1991. Every switch has a rank: a link is up if it leads to the lower rank (of
-//! equals, to the switch that comes first). In a layered fabric, where every cable joins two levels, the top level ranks
-//! first, so that a fat tree keeps all its paths; elsewhere, or where a root is named, the rank is the distance from the
-//! root. All shortest paths under that rule are used; they can be longer than the shortest of all.
+//! Source: Schroeder et al., Autonet, IEEE JSAC 9, 1991. Every switch has a rank: a link is up if it leads to the
+//! lower rank (of equals, to the switch that comes first). In a layered fabric, where every cable joins two levels,
+//! the top level ranks first, so that a fat tree keeps all its paths; elsewhere, or where a root is named, the rank is
+//! the distance from the root. All shortest paths under that rule are used; they can be longer than the shortest of
+//! all.
 
 use crate::digraph::{Arc, Digraph};
 use crate::error::Fault;
@@ -123,8 +124,8 @@ mod tests {
 
     #[test]
     fn a_ring_is_cut_opposite_its_root() {
-        // Five switches, root s0: ranks s0 < s1 < s4 < s2 < s3 by depth 0, 1, 1, 2, 2. From s2 the link to s3 leads down, and
-        // from s3 nothing leads down any more: to s4 the way is s2 s1 s0 s4, not s2 s3 s4.
+        // Five switches, root s0: ranks s0 < s1 < s4 < s2 < s3 by depth 0, 1, 1, 2, 2. From s2 the link to s3 leads
+        // down, and from s3 nothing leads down any more: to s4 the way is s2 s1 s0 s4, not s2 s3 s4.
         let network = topology(json!({ "kind": "ring", "switches": 5 }))
             .build(0)
             .unwrap();

@@ -1,8 +1,9 @@
 //! Valiant: first to a random switch, from there to the destination.
 //!
-//! Source: Valiant, SIAM J. Computing 11, 1982: any traffic loads the fabric as random traffic would, for twice the length.
-//! Each half is one of its shortest paths, each as likely as the other. The switch between is one with hosts other than the two ends; every pair
-//! of ends has several such paths, drawn once, from which packets or connections take theirs. A path may meet a switch twice.
+//! Source: Valiant, SIAM J. Computing 11, 1982: any traffic loads the fabric as random traffic would, for twice the
+//! length. Each half is one of its shortest paths, each as likely as the other. The switch between is one with hosts
+//! other than the two ends; every pair of ends has several such paths, drawn once, from which packets or connections
+//! take theirs. A path may meet a switch twice.
 
 use crate::digraph::Digraph;
 use crate::network::Network;

@@ -1,9 +1,9 @@
 //! Dragonfly: groups of routers that are all joined, and one cable between any two groups.
 //!
-//! Source: Kim, Dally, Scott, Abts, ISCA 2008: `a` routers a group, `p` hosts and `h` cables to other groups at each; a
-//! balanced one has a = 2p = 2h. There are at most a h + 1 groups; with fewer some global ports stay free. Global port k of
-//! group g (at router k / h) leads to group g + k + 1, round the circle. Names: hosts `h<group>_<router>_<j>`, routers
-//! `r<group>_<i>`; the pod of a node is its group.
+//! Source: Kim, Dally, Scott, Abts, ISCA 2008: `a` routers a group, `p` hosts and `h` cables to other groups at each;
+//! a balanced one has a = 2p = 2h. There are at most a h + 1 groups; with fewer some global ports stay free. Global
+//! port k of group g (at router k / h) leads to group g + k + 1, round the circle. Names: hosts
+//! `h<group>_<router>_<j>`, routers `r<group>_<i>`; the pod of a node is its group.
 
 use crate::error::Fault;
 use crate::network::{Builder, LinkConfig, Network, NodeKind, Override};

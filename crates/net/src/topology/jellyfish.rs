@@ -158,7 +158,8 @@ mod tests {
 
     #[test]
     fn sixteen_hosts_use_every_port_of_twenty_switches() {
-        // 16 switches with a host and 3 network ports, 4 with 4: (48 + 16) / 2 = 32 cables, as many as the fat tree of k = 4.
+        // 16 switches with a host and 3 network ports, 4 with 4: (48 + 16) / 2 = 32 cables, as many as the fat tree of
+        // k = 4.
         for seed in 0..50 {
             let network = built(json!({ "kind": "jellyfish" }), seed);
             assert_eq!(

@@ -1,9 +1,10 @@
 //! The 5-host 4-switch mesh: four switches in a square, two hosts at the first.
 //!
-//! Source: the graph of a thesis on InfiniBand congestion control (`experiments/studies/infiniband_congestion`): H1 and H5
-//! hang on SW1, H2, H3 and H4 on SW2, SW3 and SW4; the square SW1-SW2-SW4-SW3. Two of its cables are faster than the
-//! hosts' (`fast`, SW1-SW3 and SW2-SW4), the other two (`slow`) as the file of the thesis has them. Its forwarding tables
-//! are those of `routing.kind = "static_table"`; shortest paths leave a choice between opposite corners.
+//! Source: the graph of a thesis on InfiniBand congestion control (`experiments/studies/infiniband_congestion`): H1
+//! and H5 hang on SW1, H2, H3 and H4 on SW2, SW3 and SW4; the square SW1-SW2-SW4-SW3. Two of its cables are faster
+//! than the hosts' (`fast`, SW1-SW3 and SW2-SW4), the other two (`slow`) as the file of the thesis has them. Its
+//! forwarding tables are those of `routing.kind = "static_table"`; shortest paths leave a choice between opposite
+//! corners.
 
 use crate::error::Fault;
 use crate::network::{Builder, LinkConfig, Network, NodeKind, Override};

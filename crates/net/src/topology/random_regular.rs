@@ -1,7 +1,8 @@
 //! Random regular graph: every switch has the same number of hosts and of other switches.
 //!
-//! Source: Bollobás, Random Graphs (2001), chapter 2; as a fabric Singla et al., NSDI 2012, and Valadarsky et al., CoNEXT
-//! 2016. `random_graph.rs` has the construction. Names and addresses as in a Jellyfish: hosts `h<switch>_<j>`, switches `s<i>`.
+//! Source: Bollobás, Random Graphs (2001), chapter 2; as a fabric Singla et al., NSDI 2012, and Valadarsky et al.,
+//! CoNEXT 2016. `random_graph.rs` has the construction. Names and addresses as in a Jellyfish: hosts `h<switch>_<j>`,
+//! switches `s<i>`.
 
 use crate::error::Fault;
 use crate::network::{LinkConfig, Network, Override};

@@ -1,9 +1,10 @@
 //! Two multi-homed hosts and the paths between them: each host has several network interfaces.
 //!
-//! Source: the preliminary test of the path diversity study (`experiments/studies`): a client and a server with two 10 Mb/s
-//! interfaces each; a router on the client's side joins two paths, so that full-mesh MPTCP gets 19.1 Mb/s of TCP's 9.78.
-//! Names: `client`, `server`; path `i` is `client - r<i> - server`, or with a shared router every path goes through `r` and
-//! then `p<i>`. A host with several interfaces is one node with several links; its address is that of the first one.
+//! Source: the preliminary test of the path diversity study (`experiments/studies`): a client and a server with two 10
+//! Mb/s interfaces each; a router on the client's side joins two paths, so that full-mesh MPTCP gets 19.1 Mb/s of
+//! TCP's 9.78. Names: `client`, `server`; path `i` is `client - r<i> - server`, or with a shared router every path
+//! goes through `r` and then `p<i>`. A host with several interfaces is one node with several links; its address is
+//! that of the first one.
 
 use crate::error::Fault;
 use crate::network::{Builder, LinkConfig, Network, NodeKind, Override};
