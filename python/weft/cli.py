@@ -5,6 +5,7 @@ Exit status: 0 done; 1 a run failed or did not finish; 2 the input or the set-up
 
 import importlib.util
 import json
+import re
 import signal
 import sys
 import traceback
@@ -102,7 +103,8 @@ def run(
             outcome = execute(experiment, directory, observer(), stop, jobs, on)
         is_whole &= outcome.is_whole
         results = Results(directory) if len(outcome.failed) < outcome.planned else None
-        page = _report(directory) if report else None
+        page, is_written = _report(directory) if report else (None, True)
+        is_whole &= is_written
         documents.append(_run_document(experiment, outcome, results, page))
         if len(files) > 1 and not as_json:
             print(f"\n{experiment.name}")
@@ -549,19 +551,20 @@ def _folder(out: Path | None, given: Path, file: Path, files: int) -> Path:
     return out / name if files > 1 else out
 
 
-def _report(directory: Path) -> Path | None:
-    """The page, or None with a line that says why there is none."""
+def _report(directory: Path) -> tuple[Path | None, bool]:
+    """The page, or None with a line that says why there is none; and whether nothing went wrong."""
     try:
         from weft.progress import telling
         from weft.report import write_report
 
         with telling("report") as tell:
-            return write_report(directory, tell=tell)
+            return write_report(directory, tell=tell), True
     except ImportError as error:
         print(f"no report: {error.name} is missing; install it, then: weft report {directory}", file=sys.stderr)
+        return None, True
     except (WeftError, OSError) as error:
         print(f"no report: {error}", file=sys.stderr)
-    return None
+    return None, False
 
 
 def _print_run(outcome: "Outcome", results: "Results | None", page: Path | None) -> None:
@@ -628,8 +631,13 @@ def _cell(manifest: Mapping[str, Any]) -> str:
 
 
 def _print_warnings(warnings: list[str]) -> None:
+    """Warnings that differ in their numbers alone are one, with how many there are."""
+    alike: dict[str, list[str]] = {}
     for warning in warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        alike.setdefault(re.sub(r"\d+", "#", warning), []).append(warning)
+    for first, *others in alike.values():
+        more = f" (and {len(others)} alike)" if others else ""
+        print(f"warning: {first}{more}", file=sys.stderr)
 
 
 def _print_error(message: str, as_json: bool, faults: Sequence[Fault] = ()) -> None:

@@ -5,6 +5,10 @@ Every error that weft raises on purpose is a `WeftError`; anything else is a bug
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.results import Results
 
 
 class WeftError(Exception):
@@ -53,7 +57,11 @@ class ResultsError(WeftError):
 
 
 class RunError(WeftError):
-    """A run failed while it was executed."""
+    """A run failed while it was executed. `results` holds the others; None if there are none."""
+
+    def __init__(self, message: str, results: "Results | None" = None) -> None:
+        super().__init__(message)
+        self.results = results
 
 
 class Interrupted(WeftError):

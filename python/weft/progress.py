@@ -196,8 +196,8 @@ class Lines:
     def end(self, run: Run, outcome: str) -> None:
         """See Observer."""
         self._pace.end(run)
-        # A single run says at the end what is wrong with it.
-        if outcome and self._pace.runs > 1:
+        # Unfinished flows are told at the end, and so is what is wrong with a single run.
+        if outcome.startswith("failed") and self._pace.runs > 1:
             self._say(_of(run, outcome))
         else:
             self._now_and_then()
@@ -277,7 +277,7 @@ class Bar:
         """See Observer."""
         self._pace.end(run)
         self._update()
-        if outcome and self._pace.runs > 1:
+        if outcome.startswith("failed") and self._pace.runs > 1:
             self._live.console.print(_of(run, outcome), style="yellow", highlight=False, markup=False)
 
     def close(self) -> None:

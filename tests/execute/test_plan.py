@@ -201,7 +201,7 @@ def test_zipped_axes_go_together_and_excluded_cells_are_left_out() -> None:
         ({"topology.hosts": [2, 3], "exclude": [{"topology.hosts": 4}]}, "4 is no value of topology.hosts; it has 2"),
         ({"topology.hosts": [2, 3], "exclude": [{"topology.hosts": [2, 3]}]}, "leaves no cell; exclude fewer"),
         ({"repeats": UNTIL | {"metric": "godput"}}, 'unknown metric "godput"; did you mean "goodput"?'),
-        ({"repeats": UNTIL | {"half_width": "2 kB"}}, '"2 kB" is no half width; expected "2 %" or "1 Mbps"'),
+        ({"repeats": UNTIL | {"half_width": "2 kB"}}, '"2 kB" is no half width of a rate; expected "2 %"'),
         ({"repeats": UNTIL | {"least": 9, "most": 8}}, "sweep.repeats.least: 9 is above most = 8"),
         ({"repeats": {"metric": "fct", "half_width": "2 %"}}, "sweep.repeats.until: is required"),
     ],
@@ -235,3 +235,27 @@ def test_a_plan_of_very_many_cells_takes_little_memory() -> None:
     tracemalloc.stop()
     # A million runs as objects would take hundreds of megabytes.
     assert peak < 10_000_000
+
+
+def test_warnings_are_in_the_order_of_the_cells() -> None:
+    swept = experiment({"topology.hosts": [3, 4, 5], "repeats": UNTIL | {"least": 3}})
+    assert isinstance(swept.sweep.repeats, Until)
+    plan = UntilNarrow(swept, swept.sweep.repeats, lambda run, metric: None)
+    runs = []
+    while (run := plan.next()) is not None:
+        runs.append(run)
+    for run in reversed(runs):
+        plan.ended(run, is_there=True)
+    assert ["topology.hosts = 3", "topology.hosts = 4", "topology.hosts = 5"] == [
+        warning.partition("the cell ")[2].partition(" have")[0] for warning in plan.warnings
+    ]
+
+
+def test_an_interval_over_finished_flows_alone_is_told(tmp_path: Path) -> None:
+    stuck = BASE | {
+        "backend": {"limit": "2 ms"},
+        "workload": [{"kind": "permutation", "size": "2 kB"}, {"name": "long", "kind": "permutation", "size": "90 MB"}],
+        "sweep": {"repeats": {"until": "ci", "metric": "fct", "half_width": "50 %", "least": 3, "most": 3}},
+    }
+    outcome = execute(weft.load(stuck), tmp_path, Silent(), jobs=1)
+    assert any("in 3 runs some flows did not finish, and fct may be" in warning for warning in outcome.warnings)

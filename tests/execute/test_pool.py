@@ -190,3 +190,53 @@ def test_a_full_disk_stops_the_sweep_keeps_what_is_whole_and_says_what_is_needed
         assert_whole(small_disk / "o", weft.load(file))
     finally:
         subprocess.run(["umount", small_disk], check=True)
+
+
+def test_what_did_not_fail_comes_with_the_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from weft.backend import packet
+
+    simulate = packet.run
+
+    def run(spec: dict[str, Any], directory: Path, watch: Any) -> Any:
+        if spec["topology"]["link"]["rate"] == 101_000_000:
+            raise ValueError("no")
+        return simulate(spec, directory, watch)
+
+    monkeypatch.setattr(packet, "run", run)
+    with pytest.raises(weft.RunError, match="1 of 3 runs failed") as caught:
+        weft.run(sweep(cells=3), jobs=1)
+    assert caught.value.results is not None
+    assert len(caught.value.results.manifests) == 2 and caught.value.results.flows.height > 0
+
+    def stop(spec: dict[str, Any], directory: Path, watch: Any) -> Any:
+        if spec["topology"]["link"]["rate"] == 101_000_000:
+            raise KeyboardInterrupt
+        return simulate(spec, directory, watch)
+
+    monkeypatch.setattr(packet, "run", stop)
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        weft.run(sweep(cells=3), jobs=1)
+    (note,) = interrupted.value.__notes__
+    kept = Path(note.removeprefix("finished runs are kept in "))
+    assert len(weft.Results(kept).manifests) == 1
+    shutil.rmtree(kept)
+
+
+def test_runs_by_several_builds_in_one_folder_are_told(tmp_path: Path) -> None:
+    experiment = weft.load(sweep(cells=3))
+    execute(experiment, tmp_path, Silent(), jobs=1)
+    first, second, _ = sorted((tmp_path / "runs").iterdir())
+    manifest = json.loads((first / "manifest.json").read_text())
+    (first / "manifest.json").write_text(json.dumps(manifest | {"commit": "another"}))
+    shutil.rmtree(second)
+    outcome = execute(experiment, tmp_path, Silent(), jobs=1)
+    assert any("several builds of weft (commits" in warning for warning in outcome.warnings)
+
+
+def test_a_full_disk_of_a_node_is_not_that_of_the_results() -> None:
+    from weft.execute.ray import _of_the_node
+
+    full = Failure("OSError", "No space left on device", is_disk_full=True)
+    assert _of_the_node(full, "n1") == Failure("OSError", "the disk of n1 is full: No space left on device", True)
+    other = Failure("ValueError", "no")
+    assert _of_the_node(other, "n1") is other

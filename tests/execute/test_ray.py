@@ -197,8 +197,13 @@ def test_a_killed_driver_and_a_killed_node_lose_nothing(cluster: Cluster, tmp_pa
     ],
 )
 def test_an_address_that_does_not_answer_is_told(tmp_path: Path, address: str, message: str) -> None:
-    process = start(write(tmp_path, cells=2), tmp_path / "o", "--on", address)
-    said, _ = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert said.startswith(f"--on {address}: ") and message in said
-    assert not (tmp_path / "o").exists()
+    file = write(tmp_path, cells=2)
+    for options, more, named in (
+        (("--on", address), {}, f"--on {address}: "),
+        (("--on", "ray"), {"RAY_ADDRESS": address}, f"RAY_ADDRESS={address}: "),
+    ):
+        process = start(file, tmp_path / "o", *options, **more)
+        said, _ = process.communicate(timeout=60)
+        assert process.returncode == 2
+        assert said.startswith(named) and message in said
+        assert not (tmp_path / "o").exists()

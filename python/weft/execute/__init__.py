@@ -27,8 +27,10 @@ def run(
 
     `jobs` is the most runs at once (left out, one for every core); `on` is where they are done: "local", "ray" (the
     cluster that this machine belongs to, or a new one on it) or "ray://host:port". Without `out` the results live in a
-    temporary folder as long as the returned object. Raises ExperimentError, OutputError, and RunError for a run that
-    failed; unfinished flows stay in the tables, with a warning in `results.warnings`.
+    temporary folder as long as the returned object. Raises ExperimentError, OutputError, and, when all others are done,
+    RunError for runs that failed, with the results of the others in its `results`; unfinished flows stay in the tables,
+    with a warning in `results.warnings`. What was finished before an interruption is kept, and a note of the exception
+    says where.
     """
     from weft.errors import RunError
     from weft.results import Results
@@ -42,13 +44,19 @@ def run(
     directory = Path(out if out is not None else tempfile.mkdtemp(prefix="weft-"))
     try:
         outcome = execute(experiment, directory, observer() if progress else Silent(), jobs=jobs, on=on)
-        if outcome.failed:
-            failed, message = outcome.failed[0]
-            raise RunError(f"{len(outcome.failed)} of {outcome.planned} runs failed; run {failed.name}: {message}")
-    except BaseException:
-        if out is None:
+    except BaseException as error:
+        if any(directory.glob("runs/[!.]*")):
+            error.add_note(f"finished runs are kept in {directory}")
+        elif out is None:
             shutil.rmtree(directory, ignore_errors=True)
         raise
+    if outcome.failed:
+        failed, message = outcome.failed[0]
+        others = Results(directory, is_temporary=out is None) if len(outcome.failed) < outcome.planned else None
+        if others is None and out is None:
+            shutil.rmtree(directory, ignore_errors=True)
+        text = f"{len(outcome.failed)} of {outcome.planned} runs failed; run {failed.name}: {message}"
+        raise RunError(text, others)
     return Results(directory, is_temporary=out is None)
 
 

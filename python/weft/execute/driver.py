@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from weft import _core
 from weft.backend import BACKENDS
 from weft.backend.packet import Progress
 from weft.errors import Interrupted, OutputError, WeftError
@@ -24,7 +25,7 @@ from weft.execute.plan import Plan, plan_of
 from weft.execute.plan_table import write_plan
 from weft.experiment.experiment import Experiment
 from weft.progress import Observer, quantity, simulated
-from weft.sweep import Run
+from weft.sweep import Run, Until
 
 STATUS_NAMES = {130: "Ctrl-C", 143: "SIGTERM"}
 
@@ -145,6 +146,7 @@ class _Driver:
         self._latest: dict[str, Progress] = {}
         self._attempts: dict[str, int] = {}
         self._again: deque[Run] = deque()
+        self._commits: set[str] = set()
 
     def go(self, open_executor: OpenExecutor) -> None:
         """Does what is lacking."""
@@ -160,6 +162,17 @@ class _Driver:
             self._folder.clean()
         self.outcome.planned = self._plan.planned
         self.outcome.warnings += self._plan.warnings
+        until = self._experiment.sweep.repeats
+        if isinstance(until, Until) and self.outcome.unfinished:
+            self.outcome.warnings.append(
+                f"in {len(self.outcome.unfinished)} runs some flows did not finish, and {until.metric} may be of the "
+                "finished ones alone: the interval that was waited for is then narrow around the wrong value"
+            )
+        if len(self._commits) > 1:
+            self.outcome.warnings.append(
+                f"the runs are by several builds of weft (commits {', '.join(sorted(self._commits))}), whose numbers "
+                "may differ; delete the folder to have them by one"
+            )
 
     def _go_on(self, executor: Executor) -> None:
         waiting: Run | None = None
@@ -184,7 +197,9 @@ class _Driver:
         while (run := self._again.popleft() if self._again else self._plan.next()) is not None:
             if not self._folder.is_done(run):
                 return run
-            self._note(run, Ended.of_manifest(self._folder.manifest(run)))
+            manifest = self._folder.manifest(run)
+            self._commits.add(manifest["commit"])
+            self._note(run, Ended.of_manifest(manifest))
             self.finished += 1
             self._plan_ended(run, is_there=True)
         return None
@@ -195,6 +210,7 @@ class _Driver:
         failure = ended.failure
         if failure is None:
             self.finished += 1
+            self._commits.add(_core.commit())
             self._folder.forget_failure(run)
             self._observer.end(run, self._note(run, ended))
         elif failure.is_disk_full:
@@ -250,7 +266,7 @@ class _Driver:
                     f"{latest.flows_total} flows done; that run is lost"
                 )
         elif self._under_way:
-            where = f"with {len(self._under_way)} runs of {self._plan.planned} under way, which are lost"
+            where = "with several runs under way, which are lost"
         raise Interrupted(
             f"stopped by {STATUS_NAMES.get(status, 'request')} {where}; "
             f"{self.finished} finished run{'s are' if self.finished != 1 else ' is'} kept in {self._folder.directory}, "

@@ -194,8 +194,10 @@ def _refuse_foreign(directory: Path, experiment: Experiment) -> None:
         )
     keys = [key for key in differing_keys(before, experiment.resolved) if key.partition(".")[0] not in NOT_SIMULATED]
     if keys and finished - {run.name for run in experiment.plan()}:
+        shrinks = all(key.startswith("sweep") for key in keys)
+        grow = " (a sweep may grow in its folder, not shrink)" if shrinks else ""
         raise OutputError(
-            f"{directory}: holds runs of another experiment; they differ in {_listed(keys)}; {NEW_FOLDER}"
+            f"{directory}: holds runs of another experiment; they differ in {_listed(keys)}{grow}; {NEW_FOLDER}"
         )
 
 

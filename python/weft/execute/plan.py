@@ -24,7 +24,9 @@ class Plan(Protocol):
     planned: int
     """Runs that are planned so far."""
 
-    warnings: list[str]
+    @property
+    def warnings(self) -> list[str]:
+        """What to look at before the numbers are trusted."""
 
     def next(self) -> Run | None:
         """The next run to do; None if there is none now."""
@@ -103,13 +105,18 @@ class UntilNarrow:
         is_real_time: bool = False,
     ) -> None:
         self.planned = experiment.sweep.size * until.least
-        self.warnings: list[str] = []
+        self._said: dict[int, str] = {}
         self._experiment, self._until, self._value_of = experiment, until, value_of
         self._is_random = is_real_time
         self._first = self._first_runs()
         self._ready: deque[tuple[Cell, int]] = deque()
         self._wanted: dict[int, int] = {}
         self._values: dict[int, dict[int, float | None]] = {}
+
+    @property
+    def warnings(self) -> list[str]:
+        """See Plan. In the order of the cells, whichever ended first."""
+        return [self._said[index] for index in sorted(self._said)]
 
     def next(self) -> Run | None:
         """See Plan."""
@@ -150,7 +157,7 @@ class UntilNarrow:
         where = f" in the cell {cell}" if cell.chosen else ""
         known = [value for value in values if value is not None]
         if len(known) < len(values):
-            self.warnings.append(
+            self._said[cell.index] = (
                 f"{len(values) - len(known)} of {len(values)} runs{where} have no {self._until.metric}, so that its "
                 "interval was not waited for"
             )
@@ -160,7 +167,7 @@ class UntilNarrow:
             return 0
         have = len(values)
         if have >= self._until.most:
-            self.warnings.append(
+            self._said[cell.index] = (
                 f"after {have} repeats{where} the interval of {self._until.metric} is still {ratio:.2g} times as wide "
                 "as asked; raise repeats.most, or ask for less"
             )

@@ -7,24 +7,30 @@ each. What dies with a worker or a node is tried again by the driver, like any f
 
 import io
 import logging
+import math
 import os
 import socket
 import tarfile
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from weft.errors import WeftError
+from weft.execute.build import build
 from weft.execute.executor import Advance, Stop
 from weft.execute.folder import Folder
 from weft.execute.job import Ended, Failure, Job, do, failure_of
 
 CONNECT_SECONDS = 5.0
 """An address that takes longer to accept a connection does not answer."""
+
+COUNT_SECONDS = 1.0
+"""How long the number of cores of a cluster is believed."""
 
 MOST_SAID = 300
 """Characters of what Ray says."""
@@ -54,7 +60,14 @@ def connected(on: str, jobs: int | None, memory: Mapping[int, int]) -> Iterator[
         # A notebook that has its own connection keeps it.
         yield lambda folder, advance, stop, runs: OnRay(ray, folder, jobs)
         return
-    _connect(ray, on, jobs)
+    # What Ray has to say while it connects says less than our own message.
+    logging.disable(logging.WARNING)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            _connect(ray, on, jobs)
+    finally:
+        logging.disable(logging.NOTSET)
     try:
         _refuse_too_large(ray, max(memory.values(), default=0))
         yield lambda folder, advance, stop, runs: OnRay(ray, folder, jobs)
@@ -64,26 +77,31 @@ def connected(on: str, jobs: int | None, memory: Mapping[int, int]) -> Iterator[
 
 def _connect(ray: Any, on: str, jobs: int | None) -> None:
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    for name in ("ray", "ray.util.client"):
-        logging.getLogger(name).setLevel(logging.ERROR)
     if on == "ray":
-        if "RAY_ADDRESS" in os.environ:
-            _connect(ray, os.environ["RAY_ADDRESS"], jobs)
+        place = os.environ.get("RAY_ADDRESS") or "auto"
+        if place not in ("auto", "ray", "local"):
+            _join(ray, place, f"RAY_ADDRESS={place}", quiet)
             return
-        try:
-            ray.init(address="auto", **quiet)
-        except ConnectionError:
-            ray.init(num_cpus=jobs, include_dashboard=False, **quiet)
+        if place != "local":
+            with suppress(ConnectionError):
+                ray.init(address="auto", **quiet)
+                return
+        ray.init(address="local", num_cpus=jobs, include_dashboard=False, **quiet)
         return
+    _join(ray, on, f"--on {on}", quiet)
+
+
+def _join(ray: Any, on: str, named: str, quiet: Mapping[str, Any]) -> None:
+    """Joins the cluster at an address; `named` is what the person wrote."""
     scheme, separator, place = on.rpartition("://")
     host, _, port = place.rpartition(":")
     if (separator and scheme != "ray") or not host or not port.isdigit():
-        raise WeftError(f'--on {on}: expected "local", "ray", or the address of a cluster, like ray://10.0.0.1:10001')
+        raise WeftError(f'{named}: expected "local", "ray", or the address of a cluster, like ray://10.0.0.1:10001')
     try:
         socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
     except OSError as error:
         reason = error.strerror or str(error)
-        raise WeftError(f"--on {on}: nothing answers there ({reason}); {START}") from None
+        raise WeftError(f"{named}: nothing answers there ({reason}); {START}") from None
     try:
         try:
             ray.init(address=on, **({} if separator else quiet))
@@ -93,7 +111,7 @@ def _connect(ray: Any, on: str, jobs: int | None) -> None:
             ray.init(address=on, **({} if separator else quiet))
     except (ConnectionError, RuntimeError, TimeoutError) as error:
         reason = " ".join(str(error).split())
-        raise WeftError(f"--on {on}: no Ray cluster answers there ({reason[:MOST_SAID]}); {START}") from None
+        raise WeftError(f"{named}: no Ray cluster answers there ({reason[:MOST_SAID]}); {START}") from None
 
 
 def _refuse_too_large(ray: Any, memory_bytes: int) -> None:
@@ -113,24 +131,27 @@ class OnRay:
         self._most = jobs
         self._task = ray.remote(max_retries=0)(_remotely)
         self._under_way: dict[Any, Job] = {}
+        self._cores, self._counted = 1, -math.inf
 
     def has_room(self, job: Job) -> bool:
         """See Executor."""
-        most = self._most or AHEAD * max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-        return len(self._under_way) < most
+        if self._most is None and time.monotonic() - self._counted > COUNT_SECONDS:
+            # Nodes come and go.
+            self._cores = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+            self._counted = time.monotonic()
+        return len(self._under_way) < (self._most or AHEAD * self._cores)
 
     def submit(self, job: Job) -> None:
         """See Executor."""
-        from weft import _core
-
         packed, files = _packed(job)
         task = self._task.options(num_cpus=1, memory=job.memory_bytes)
-        version = f"{_core.version()} ({_core.commit()})"
-        self._under_way[task.remote(packed.text(), files, version)] = job
+        self._under_way[task.remote(packed.text(), files, build())] = job
 
     def wait(self, seconds: float) -> list[Ended]:
         """See Executor."""
-        ready, _ = self._ray.wait(list(self._under_way), num_returns=1, timeout=seconds)
+        first, others = self._ray.wait(list(self._under_way), num_returns=1, timeout=seconds)
+        more = self._ray.wait(others, num_returns=len(others), timeout=0)[0] if first and others else []
+        ready = [*first, *more]
         return [self._ended(task, self._under_way.pop(task)) for task in ready]
 
     def close(self) -> None:
@@ -158,7 +179,7 @@ class OnRay:
             return Ended(job.name, failure=Failure("WorkerDied", message, may_pass=True))
         except exceptions.RayTaskError as error:
             cause = error.cause if isinstance(error.cause, BaseException) else error
-            return Ended(job.name, failure=failure_of(cause))
+            return Ended(job.name, failure=_of_the_node(failure_of(cause), "its node"))
         ended = Ended.read(text)
         if ended.failure is not None:
             return ended
@@ -174,10 +195,8 @@ class OnRay:
 
 def _remotely(text: str, files: dict[str, bytes], version: str) -> tuple[str, bytes]:
     """What a node does: the run in a folder of its own, whose files come back."""
-    from weft import _core
-
     job = Job.read(text)
-    mine = f"{_core.version()} ({_core.commit()})"
+    mine = build()
     if mine != version:
         message = f"the node {socket.gethostname()} has weft {mine}, this is weft {version}; install the same on all"
         return Ended(job.name, failure=Failure("OtherVersion", message)).text(), b""
@@ -190,12 +209,21 @@ def _remotely(text: str, files: dict[str, bytes], version: str) -> tuple[str, by
         spec = _with_files(job.spec, lambda file: str(inputs / file) if file in files else file)
         ended = do(replace(job, spec=spec), results, lambda progress: True)
         assert ended is not None
+        if ended.failure is not None:
+            ended = replace(ended, failure=_of_the_node(ended.failure, socket.gethostname()))
         archive = io.BytesIO()
         if ended.failure is None:
             with tarfile.open(fileobj=archive, mode="w") as tar:
                 for file in sorted(results.iterdir()):
                     tar.add(file, file.name)
         return ended.text(), archive.getvalue()
+
+
+def _of_the_node(failure: Failure, node: str) -> Failure:
+    """A full disk of a node is not that of the results; another node may have room."""
+    if not failure.is_disk_full:
+        return failure
+    return Failure(failure.kind, f"the disk of {node} is full: {failure.message}", may_pass=True)
 
 
 def _packed(job: Job) -> tuple[Job, dict[str, bytes]]:

@@ -46,25 +46,29 @@ def _until(document: Document, parameter: Parameter, written: dict[str, Any], fa
     bare = isinstance(half_width, int | float) and not isinstance(half_width, bool)
     table = written | ({"half_width": str(half_width)} if bare else {})
     value, found = check_value(document, parameter, {"type": "table", "record": "repeats"}, table, WHERE)
-    faults += found
-    if value is None or found:
-        return None
     before = len(faults)
-    name, _, summary = value["metric"].partition(".")
-    if name not in METRICS or (summary and summary not in SUMMARIES):
+    faults += found
+    # What is wrong with one key hides nothing that is wrong with another.
+    metric, least, most = (table.get(key) for key in ("metric", "least", "most"))
+    name, _, summary = str(metric).partition(".")
+    is_known = name in METRICS and (not summary or summary in SUMMARIES)
+    if isinstance(metric, str) and not is_known:
         known = [*METRICS, *(f"{name}.{each}" for each in SUMMARIES if name in METRICS)]
-        way_out, nearest = suggestion(value["metric"], known, "metrics")
-        message = f"unknown metric {said(value['metric'])}; {way_out}"
-        faults.append(document.fault((*WHERE, "metric"), message, value=value["metric"], nearest=nearest))
-    if value["least"] > value["most"]:
-        message = f"{value['least']} is above most = {value['most']}"
-        faults.append(document.fault((*WHERE, "least"), message, value=value["least"]))
+        way_out, nearest = suggestion(metric, known, "metrics")
+        message = f"unknown metric {said(metric)}; {way_out}"
+        faults.append(document.fault((*WHERE, "metric"), message, value=metric, nearest=nearest))
+    if isinstance(least, int) and isinstance(most, int) and least > most:
+        faults.append(document.fault((*WHERE, "least"), f"{least} is above most = {most}", value=least))
+    width, relative = 0.0, True
+    if is_known and isinstance(table.get("half_width"), str):
+        try:
+            width, relative = half_width_of(table["half_width"], METRICS[name].unit)
+        except ValueError as error:
+            faults.append(document.fault((*WHERE, "half_width"), str(error), value=half_width))
     if len(faults) > before:
         return None
-    try:
-        width, relative = half_width_of(value["half_width"], METRICS[name].unit)
-    except ValueError as error:
-        faults.append(document.fault((*WHERE, "half_width"), str(error), value=half_width))
+    if value["least"] > value["most"]:
+        faults.append(document.fault((*WHERE, "least"), f"{value['least']} is above most = {value['most']}"))
         return None
     return Until(value["metric"], width, relative, value["confidence"], value["least"], value["most"], dict(written))
 
@@ -78,9 +82,13 @@ def half_width_of(text: str, unit: str) -> tuple[float, bool]:
     >>> half_width_of("2 %", "bps"), half_width_of("10 us", "ns"), half_width_of("0.01", "")
     ((0.02, True), (10000.0, False), (0.01, False))
     """
-    like = {"bps": '"2 %" or "1 Mbps"', "ns": '"2 %" or "10 us"', "packets": '"2 %" or "3 packets"'}
-    expected = like.get(unit, '"2 %" (of the mean) or 0.01')
-    wrong = f"{said(text)} is no half width; expected {expected}"
+    like = {
+        "bps": 'of a rate; expected "2 %" (of the mean) or "1 Mbps"',
+        "ns": 'of a time; expected "2 %" (of the mean) or "10 us"',
+        "packets": 'of a number of packets; expected "2 %" (of the mean) or "3 packets"',
+    }
+    expected = like.get(unit, 'of a number; expected "2 %" (of the mean) or 0.01')
+    wrong = f"{said(text)} is no half width {expected}, above 0"
     number, percent, _ = text.strip().partition("%")
     try:
         if percent:
