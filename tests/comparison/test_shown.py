@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import weft
 from weft.cli import status_of
 
 Folder = Callable[..., Path]
@@ -45,6 +46,49 @@ def test_several_cells_have_one_line_per_metric(folder: Folder, capsys: pytest.C
     assert "fct, ms: of 2 cells 1 worse, 1 equivalent; all together +10.0 % (" in text
     assert "not compared: queue.kind = z" in text
     assert "margin 2 %" in text
+
+
+def keys_of(cell: str) -> dict[str, str]:
+    kind, capacity = cell.split()
+    return {"load_balance.kind": kind, "queue.capacity": f"{capacity} packets"}
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_no_verdict_and_no_heading_is_cut(
+    folder: Folder, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    # The repeats go either way by 20 %, so that nothing is shown of the second cell.
+    noisy = [value * (1 + 0.2 * (-1) ** place) for place, value in enumerate(TEN)]
+    cells = ("conga_with_flowlets 100", "ecmp 1000", "ecmp 2000")
+    a = folder("a", dict.fromkeys(cells, TEN), keys=keys_of)
+    b = folder("b", dict(zip(cells, (SLOWER, noisy, TEN), strict=True)), keys=keys_of)
+    assert said(a, b, "--metric", "fct", "--metric", "fct.p99") == 0
+    out, _ = capsys.readouterr()
+    assert max(map(len, out.splitlines())) <= columns and "…" not in out
+    below_each_other = ["undecided", "(more repeats)"] if columns < 110 else ["undecided (more repeats)"]
+    lines = [line.strip() for line in out.splitlines()]
+    for part in below_each_other:
+        assert any(line.endswith(part) for line in lines)
+    if columns == 80:
+        # The keys and the numbers do not fit beside each other.
+        assert "load_balance.kind = ecmp, queue.capacity = 1000 packets" in lines
+        assert "d_z" in out
+    if columns == 60:
+        assert "d_z: no room in 60 columns; --json has it" in out
+    if columns == 200:
+        assert any(line.startswith("load_balance.") and "queue." in line for line in lines)
+
+
+def test_a_comparison_in_python_prints_as_the_command_does(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    a, b = folder("a", {"x": TEN, "y": TEN}), folder("b", {"x": SLOWER, "y": TEN})
+    found = weft.compare(a, b)
+    assert said(a, b) == 0
+    printed = [line.rstrip() for line in capsys.readouterr().out.rstrip().splitlines()]
+    assert str(found).splitlines() == printed
+    assert len(repr(found)) < 400
+    assert "2 cells" in repr(found) and str(a) in repr(found)
+    assert "fct worse" in repr(found.against[0].cells[0])
 
 
 def test_the_document_holds_everything(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,11 +1,12 @@
 """Comparison: what differs between results, by how much, and whether it matters. `weft compare`, as a Python call.
 
     comparison = weft.compare("out/reno", "out/cubic", metrics=["fct.p99"], margin="2 %")
+    print(comparison)
     comparison.frame
     comparison.write_page("comparison.html")
 
 sides.py finds what belongs together, margin.py what matters, verdict.py says a word, comparison.py does it for all
-cells and metrics, flows.py looks at single flows, shown.py prints, page.py draws.
+cells and metrics, flows.py looks at single flows, shown.py prints (rows.py fits rows into a terminal), page.py draws.
 """
 
 from collections.abc import Iterable, Mapping

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +37,7 @@ class Line:
     is_scaled: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CellCompared:
     """A pair of cells: their swept keys, how repeats are paired, a line per metric, and the flows side by side."""
 
@@ -53,8 +53,12 @@ class CellCompared:
         """The cell's keys for a person."""
         return said_cell(self.values) or "all runs"
 
+    def __repr__(self) -> str:
+        verdicts = ", ".join(f"{line.measure.name} {line.verdict}" for line in self.lines)
+        return f"<{self.label}: {verdicts}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Against:
     """One side against the reference."""
 
@@ -74,8 +78,12 @@ class Against:
         found = Counter(line.verdict for cell in self.cells for line in cell.lines if line.measure == measure)
         return Counter({name: found[name] for name in VERDICTS if found[name]})
 
+    def __repr__(self) -> str:
+        cells, metrics = len(self.cells), len({line.measure for cell in self.cells for line in cell.lines})
+        return f"<{self.other}, {cells} cell{'' if cells == 1 else 's'}, {metrics} metric{'' if metrics == 1 else 's'}>"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """What `weft.compare` gives: print it, ask `against`, or take `frame` or `document`."""
 
@@ -88,7 +96,7 @@ class Comparison:
     family_overall: int
     biases: tuple[str, ...]
     """What makes the sides unequal: runs that are missing, flows that did not finish."""
-    warnings: tuple[str, ...] = field(repr=False)
+    warnings: tuple[str, ...]
 
     @property
     def frame(self) -> "pl.DataFrame":
@@ -122,6 +130,17 @@ class Comparison:
         from weft.comparison.page import write_page
 
         write_page(self, Path(path))
+
+    def __str__(self) -> str:
+        """As `weft compare` prints it."""
+        from weft.comparison.shown import text
+
+        return text(self)
+
+    def __repr__(self) -> str:
+        """Of what and how much: the numbers are in str(), `frame` and `document`."""
+        sides = ", ".join(repr(each) for each in self.against)
+        return f"<Comparison with {self.reference}: {sides}; print it to see the numbers>"
 
     def _repr_html_(self) -> str:
         return str(self.frame._repr_html_())

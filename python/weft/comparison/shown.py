@@ -1,5 +1,6 @@
 """A comparison in a terminal: what it is of, what biases it, the table, one line per metric, the flows."""
 
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ from rich.text import Text
 from weft.comparison.comparison import Against, CellCompared, Comparison, Line
 from weft.comparison.flows import FEWEST_CLUSTERS, Ratios
 from weft.comparison.margin import Measure
+from weft.comparison.rows import Row, print_rows
 from weft.comparison.verdict import (
     BETTER,
     BETTER_PERHAPS,
@@ -22,7 +24,6 @@ from weft.terminal import said_value
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
 
 STYLES = {BETTER: "green", WORSE: "red", BETTER_PERHAPS: "green", WORSE_PERHAPS: "red"} | dict.fromkeys(
     (EQUIVALENT, IDENTICAL, WITHIN), "cyan"
@@ -47,6 +48,15 @@ def print_comparison(console: "Console", comparison: Comparison) -> None:
     console.print()
     for text in footnotes(comparison):
         console.print(Text(text, style="dim"))
+
+
+def text(comparison: Comparison, width: int = 80) -> str:
+    """The same as plain text."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    print_comparison(Console(file=out, width=width, no_color=True, highlight=False), comparison)
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().split("\n"))
 
 
 def percent(share: float) -> str:
@@ -98,11 +108,11 @@ def _print_against(console: "Console", comparison: Comparison, against: Against)
     if len(against.cells) == 1:
         console.print()
         cell = against.cells[0]
-        table = _table(cell.lines, ["metric"], console.width)
-        table.columns[0].no_wrap = True
+        rows = []
         for line in cell.lines:
-            table.add_row(_named(line.measure, [line], console.width), *_row(line, [line], console.width))
-        console.print(table)
+            name = _named(line.measure, [line], console.width)
+            rows.append(Row([name], name.plain.replace("\n", ", "), _row(line, [line], console.width)))
+        _print_lines(console, ["metric"], cell.lines, rows)
     else:
         for measure in measures:
             console.print()
@@ -143,35 +153,19 @@ def _print_measure(console: "Console", against: Against, measure: Measure) -> No
             text.append(line.verdict, style=STYLES.get(line.verdict, "not bold"))
     console.print(text)
     axes = [axis for axis in against.cells[0].values if any(cell.values[axis] is not None for cell, _ in lines)]
-    table = _table(same, axes, console.width)
+    rows = []
     for cell, line in lines[:MOST_CELLS]:
         keys = [Text(said_value(cell.values[axis])) for axis in axes]
-        table.add_row(*keys, *_row(line, same, console.width))
-    console.print(table)
+        rows.append(Row(keys, cell.label, _row(line, same, console.width)))
+    _print_lines(console, axes, same, rows)
 
 
-def _table(lines: Sequence[Line], keys: Sequence[str], width: int) -> "Table":
-    table = _empty_table(keys)
+def _print_lines(console: "Console", keys: Sequence[str], lines: Sequence[Line], rows: Sequence[Row]) -> None:
     kinds = {line.numbers.found.is_paired for line in lines}
     effect = "d_z, g" if len(kinds) > 1 else "d_z" if True in kinds else "g"
-    change = "difference" if width < WIDE else "difference, interval"
-    for name in ("reference", "other", change, "p", effect):
-        table.add_column(f"\n{name}" if any("." in key for key in keys) else name, justify="right", no_wrap=True)
-    table.add_column("\nverdict" if any("." in key for key in keys) else "verdict")
-    return table
-
-
-def _empty_table(keys: Sequence[str]) -> "Table":
-    """A table with a column per key: its section above its name, which keeps the column narrow."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    for key in keys:
-        section, dot, last = key.rpartition(".")
-        title = Text(f"{section}{dot}\n{last}" if any("." in each for each in keys) else key)
-        table.add_column(title, overflow="fold")
-    return table
+    change = "difference" if console.width < WIDE else "difference, interval"
+    columns = ["reference", "other", change, "p", effect, "verdict"]
+    print_rows(console, keys, columns, rows, words="verdict", spare=effect)
 
 
 def _named(measure: Measure, lines: Sequence[Line], width: int) -> Text:
@@ -221,19 +215,20 @@ def unit_of(measure: Measure, lines: Sequence[Line]) -> tuple[str, float]:
 
 def _print_flows(console: "Console", cells: Sequence[CellCompared]) -> None:
     axes = [axis for axis in cells[0].values if len(cells) > 1]
-    table = _empty_table([*axes, "flow by flow" if len(axes) < 2 else "flow"])
-    for name in ("flows", "median ratio", "10 % to 90 %", "share better"):
-        table.add_column(f"\n{name}" if any("." in axis for axis in axes) else name, justify="right", no_wrap=True)
+    rows = []
     notes: dict[str, list[str]] = {}
     for cell in cells:
         for ratios in cell.flows.ratios if cell.flows else ():
             keys = [Text(said_value(cell.values[axis])) for axis in axes]
-            table.add_row(*keys, *_flow_row(ratios, console.width))
+            name, *numbers = _flow_row(ratios, console.width)
+            label = f"{name}, {cell.label}" if axes else name.plain
+            rows.append(Row([*keys, name], label, numbers))
         for text in _flow_notes(cell):
             notes.setdefault(text, []).append(cell.label)
     console.print()
-    if table.row_count:
-        console.print(table)
+    if rows:
+        columns = ["flows", "median ratio", "10 % to 90 %", "share better"]
+        print_rows(console, [*axes, "flow by flow" if len(axes) < 2 else "flow"], columns, rows)
     for text, labels in notes.items():
         # What is so in every cell needs no list of them.
         of = "" if len(labels) == len(cells) else f" ({_listed(labels, '; ')})"
