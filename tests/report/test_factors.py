@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from synthetic import write_large
 
 from weft.report import write_report
-from weft.report.factors import effects, effects_html
+from weft.report.factors import MOST_LEVELS, effects, effects_html
 from weft.report.folder import read_folder
 from weft.report.table import collect
 from weft.statistics.anova import anova
@@ -56,3 +57,38 @@ def test_empty_cells_are_said_and_not_analysed(tmp_path: Path) -> None:
     assert found is not None
     assert "cell" in found.refused
     assert "Not analysed: " in effects_html(found, "")
+
+
+def test_an_axis_of_many_values_is_no_factor(tmp_path: Path) -> None:
+    many = {"topology.link.rate": [f"{rate} Gbps" for rate in range(1, MOST_LEVELS + 2)]}
+    folder = read_folder(write_large(tmp_path / "three", AXES | many, 2))
+    found = effects(folder, collect(folder))
+    assert found is not None
+    assert found.factors == tuple(AXES)
+    assert found.tables is not None
+    assert found.tables["goodput.mean"][0].runs == 6 * (MOST_LEVELS + 1) * 2
+    assert "so no factor: topology.link.rate (13 values); what it does counts as error." in effects_html(found, "")
+    folder = read_folder(write_large(tmp_path / "two", many | {"topology.k": [4, 8]}, 2))
+    found = effects(folder, collect(folder))
+    assert found is not None
+    assert "leaves 1: topology.link.rate (13 values) is better read from the figures" in found.refused
+
+
+def test_all_numbers_share_the_linear_algebra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = read_folder(write_large(tmp_path / "x", AXES, 4))
+    numbers = collect(folder)
+    of_design = 0
+    plain = np.linalg.qr
+
+    def counted(columns: np.ndarray) -> object:
+        nonlocal of_design
+        of_design += 1
+        return plain(columns)
+
+    monkeypatch.setattr(np.linalg, "qr", counted)
+    found = effects(folder, numbers)
+    assert found is not None
+    assert found.tables is not None
+    assert len(found.tables) > 3
+    # The whole model, and of two factors, their interaction and the block: what is given to the others, and the own.
+    assert of_design == 1 + 4 * 2

@@ -2,7 +2,8 @@
 
 Where a sweep has two factors or more and repeats, each number of the results table is analysed, unless the experiment
 asks for analyses of its own. Repeats that are the same in every cell are blocks: they share a seed, hence the traffic,
-so that what a seed does to all cells is not counted as error.
+so that what a seed does to all cells is not counted as error. An axis of many values is a curve and no factor: its
+figures show what it does, and a mean for each of a hundred levels would tell nobody anything.
 """
 
 import itertools
@@ -24,11 +25,13 @@ from weft.report.table import Numbers, columns_shown, heading
 from weft.results import Results
 from weft.statistics.anova import MODEL, TOTAL, Anova, analyse
 from weft.statistics.assumptions import Assumptions, check_assumptions
-from weft.statistics.design import Design, design
+from weft.statistics.design import design
 
 ALPHA = 0.05
-MOST_WORK = 3e9
-"""Runs times the square of the degrees of freedom: some seconds of linear algebra for all numbers together."""
+MOST_LEVELS = 12
+"""Values of an axis that is a factor."""
+MOST_WORK = 1e10
+"""Runs times the square of the degrees of freedom, for each decomposition: some 3 s on two cores (4.3e9 took 1.5 s)."""
 MOST_ORDER = 3
 """Factors in one interaction; more of them nobody can read."""
 
@@ -37,7 +40,8 @@ MOST_ORDER = 3
 class Effects:
     """The analyses of a sweep by the column of the results table; `refused` is why there are none.
 
-    `is_blocked`: repeats are blocks. `order` is the largest number of factors in an interaction, of `factors`.
+    `is_blocked`: repeats are blocks. `order` is the largest number of factors in an interaction, of `factors`; `beside`
+    is the sentence about the axes that have too many values to be one of them, or empty.
     """
 
     factors: tuple[str, ...] = ()
@@ -46,41 +50,58 @@ class Effects:
     tables: Mapping[str, tuple[Anova, Assumptions]] | None = None
     left_out: Mapping[str, str] | None = None
     refused: str = ""
+    beside: str = ""
 
 
 def effects(folder: Folder, numbers: Numbers) -> Effects | None:
     """Analyses of all numbers of the results table; None where the sweep has too few factors or no repeats."""
-    factors = tuple(axes_of(folder))
-    if len(factors) < 2 or max(len(cell.done) for cell in folder.cells) < 2:
+    levels_of = {axis: len(words) for axis, (words, _) in axes_of(folder).items()}
+    if len(levels_of) < 2 or max(len(cell.done) for cell in folder.cells) < 2:
         return None
+    factors = tuple(axis for axis, count in levels_of.items() if count <= MOST_LEVELS)
+    wide = [f"{axis} ({count:,} values)" for axis, count in levels_of.items() if count > MOST_LEVELS]
+    if len(factors) < 2:
+        why = f"an axis of more than {MOST_LEVELS} values is no factor, which leaves {len(factors) or 'none'}"
+        return Effects(factors, refused=f"{why}: {', '.join(wide)} is better read from the figures")
+    beside = ""
+    if wide:
+        beside = f"More than {MOST_LEVELS} values, so no factor: {', '.join(wide)}; what it does counts as error. "
     words = {cell.label: [key_word(folder, cell, key) for key in factors] for cell in folder.cells if cell.done}
     levels = pl.DataFrame(
         [(label, *row) for label, row in words.items()], schema=["cell", *factors], orient="row"
     ).with_columns(pl.col(factors).cast(pl.String))
     frame = numbers.runs.join(levels, on="cell", how="inner").with_columns(pl.col("repeat").cast(pl.String))
-    order = _order([frame[key].n_unique() for key in factors], frame.height)
+    # Numbers that the same runs have share a design, and with it all of its linear algebra.
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for key in columns_shown(numbers):
+        alike.setdefault(tuple(frame.drop_nulls(key)["run"]), []).append(key)
+    order = _order([frame[key].n_unique() for key in factors], frame.height, len(alike))
     if order == 0:
         return Effects(factors, refused=f"{frame.height:,} runs of {len(words):,} cells are too many to analyse here")
     tables: dict[str, tuple[Anova, Assumptions]] = {}
     left_out: dict[str, str] = {}
-    made: dict[tuple[int, bool], Design] = {}
     is_blocked = False
-    for key in columns_shown(numbers):
-        part = frame.drop_nulls(key)
+    for keys in alike.values():
+        part = frame.drop_nulls(keys)
         repeats = part.group_by("cell").agg(pl.col("repeat").sort())["repeat"]
         same = part.height == frame.height and repeats.n_unique() == 1
         try:
-            if (part.height, same) not in made:
-                made[part.height, same] = design(part, factors, 3, order, "repeat" if same else None)
-            how = made[part.height, same]
-            values = part[key].to_numpy()
-            tables[key] = (analyse(how, key, values), check_assumptions(how, [key], values[:, None], ALPHA))
-            is_blocked |= same
+            how = design(part, factors, 3, order, "repeat" if same else None)
         except ResultsError as error:
-            left_out[key] = str(error)
+            left_out |= dict.fromkeys(keys, str(error))
+            continue
+        for key in keys:
+            folder.tell("analyses", len(tables) + len(left_out), sum(map(len, alike.values())))
+            values = part[key].to_numpy()
+            try:
+                tables[key] = (analyse(how, key, values), check_assumptions(how, [key], values[:, None], ALPHA))
+                is_blocked |= same
+            except ResultsError as error:
+                left_out[key] = str(error)
     if not tables:
         return Effects(factors, order, refused=next(iter(left_out.values()), "no run has a number"))
-    return Effects(factors, order, is_blocked, tables, left_out)
+    tables = {key: tables[key] for key in columns_shown(numbers) if key in tables}
+    return Effects(factors, order, is_blocked, tables, left_out, beside=beside)
 
 
 def asked_analyses(folder: Folder) -> list[Answer]:
@@ -117,8 +138,8 @@ def effects_html(found: Effects, download: str) -> str:
     orders = "" if found.order == len(found.factors) else f"Interactions of at most {found.order} factors. "
     note = (
         f"Analysis of variance of the numbers of runs over {', '.join(found.factors)}; sums of squares of type III, "
-        f"sum-to-zero coding. {blocks}{orders}Partial η² is the effect's share of itself and the error, ω² its share "
-        f"of the whole less what chance gives it. The p-values are not adjusted for looking at {len(tables)} numbers."
+        f"sum-to-zero coding. {blocks}{orders}{found.beside}Partial η² is the effect's share of itself and "
+        f"the error, ω² its share of the whole less what chance gives it. The p-values are not adjusted for looking at {len(tables)} numbers."
     )
     parts = "".join(_one(key, table, checks) for key, (table, checks) in tables.items())
     lacking = "".join(
@@ -155,15 +176,17 @@ def _one(key: str, table: Anova, checks: Assumptions) -> str:
     )
 
 
-def _order(levels: list[int], runs: int) -> int:
+def _order(levels: list[int], runs: int, designs: int) -> int:
     """The largest interactions that the runs and the time allow; 0 if not even main effects."""
     for order in range(min(len(levels), MOST_ORDER), 0, -1):
-        degrees = sum(
+        degrees = [
             math.prod(level - 1 for level in chosen)
             for size in range(1, order + 1)
             for chosen in itertools.combinations(levels, size)
-        )
-        if degrees < runs and runs * degrees**2 <= MOST_WORK:
+        ]
+        # Of each design the whole model is decomposed, and for each effect (and the block) all but that effect.
+        decompositions = designs * (2 + len(degrees))
+        if sum(degrees) < runs and runs * sum(degrees) ** 2 * decompositions <= MOST_WORK:
             return order
     return 0
 

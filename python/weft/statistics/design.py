@@ -12,7 +12,7 @@ differences of large sums.
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from weft.errors import ResultsError
@@ -53,7 +53,8 @@ class Term:
 class Design:
     """The terms of a model over `runs` runs, the cell of each run, and how many runs each cell has.
 
-    `cells` has shape (runs,) and counts from 0 in the order of `counts`; `blocks` likewise, or is None.
+    `cells` has shape (runs,) and counts from 0 in the order of `counts`; `blocks` likewise, or is None. Bases are
+    computed once and kept, read-only, for all responses: with hundreds of columns they are nearly all of the work.
     """
 
     factors: tuple[str, ...]
@@ -63,6 +64,8 @@ class Design:
     counts: Mapping[tuple[Any, ...], int]
     cells: "Places"
     blocks: "Places | None"
+    _bases: "dict[tuple[Term, ...], Array]" = field(default_factory=dict, init=False, repr=False)
+    _owned: "dict[Term, Array]" = field(default_factory=dict, init=False, repr=False)
 
     @property
     def model_degrees(self) -> int:
@@ -83,6 +86,9 @@ class Design:
         """Orthonormal columns that span the mean (the first) and the terms, shape (runs, 1 + degrees)."""
         import numpy as np
 
+        asked = tuple(terms)
+        if asked in self._bases:
+            return self._bases[asked]
         columns = np.hstack([np.ones((self.runs, 1)), *(term.columns for term in terms)])
         basis, triangle = np.linalg.qr(columns)
         diagonal = np.abs(np.diag(triangle))
@@ -91,6 +97,8 @@ class Design:
                 "the effects cannot be told apart: too many runs of the blocks are missing; add them, or leave out "
                 "the block"
             )
+        basis.flags.writeable = False
+        self._bases[asked] = basis
         return basis
 
     def given(self, term: Term) -> list[Term]:
@@ -105,10 +113,14 @@ class Design:
         import numpy as np
 
         before = self.basis(self.given(term))
+        if term in self._owned:
+            return before, self._owned[term]
         columns = term.columns - before @ (before.T @ term.columns)
         # Once more: what rounding left of the others is small against the columns, not against their remainder.
         columns -= before @ (before.T @ columns)
         owned, _ = np.linalg.qr(columns)
+        owned.flags.writeable = False
+        self._owned[term] = owned
         return before, owned
 
 
