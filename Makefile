@@ -45,6 +45,7 @@ format: $(DEPENDENCIES) ## format all sources
 
 bench: $(CORE) ## measure speed and memory
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/sweep.py
 
 wheel: $(DEPENDENCIES) ## build a wheel, install it where there is no Rust, and run the demo there
 	rm -rf dist
