@@ -158,7 +158,8 @@ def _what_was_run(folder: Folder) -> str:
 
 
 def _results(folder: Folder, numbers: Numbers, carried: set[str]) -> str:
-    keys = columns_shown(numbers)
+    # What did not finish comes first: it says how far the other means can be believed.
+    keys = sorted(columns_shown(numbers), key=lambda key: key != "completion.mean")
     axes = folder.axes or ("",)
     # A key in two lines, its section above its name, keeps the columns narrow.
     sections = "".join(f"<th>{escape(axis.rpartition('.')[0])}</th>" for axis in axes)
