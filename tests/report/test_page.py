@@ -1,5 +1,6 @@
 """The page as text: order, escaping, and that it asks nobody for anything."""
 
+import errno
 import json
 import re
 import subprocess
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from synthetic import write_folder
 
-from weft.errors import ResultsError
+from weft.errors import OutputError, ResultsError
 from weft.report import write_report
 
 
@@ -113,3 +114,33 @@ def test_loading_the_report_room_loads_no_drawing_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_flows_that_did_not_finish_are_the_first_number(html: str):
+    head = html.partition('<tr class="groups">')[2].partition("</tr>")[0]
+    numbers = [text.partition("<")[0] for text in head.split('class="number">')[1:]]
+    assert numbers[0].startswith("Finished")
+    assert numbers[1].startswith("Goodput")
+
+
+@pytest.mark.parametrize("full_at", [".report.html.part", ".results.csv.part", "svg.part"])
+def test_a_full_disk_leaves_no_part_and_says_what_is_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full_at: str
+):
+    folder = write_folder(tmp_path / "x", balances=("ecmp", "spray"), repeats=2)
+    plain = Path.write_bytes
+
+    def full(path: Path, content: bytes) -> int:
+        if not path.name.endswith(full_at):
+            return plain(path, content)
+        plain(path, content[: len(content) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    said = (
+        r"the disk is full; this file needs [\d.]+ ?[kM]?B and [\d.]+ .?B are free; make room, then: weft report .*x$"
+    )
+    with pytest.raises(OutputError, match=said):
+        write_report(folder)
+    assert not list(folder.rglob("*.part"))
+    assert (folder / "report.html").exists() == (full_at != ".report.html.part")

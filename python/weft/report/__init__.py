@@ -6,6 +6,8 @@ Nothing here is loaded by `import weft`; Altair and vl-convert are loaded when a
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from weft.errors import OutputError
+
 if TYPE_CHECKING:
     from weft.report.folder import Tell
 
@@ -14,10 +16,11 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     """Write DIR/report.html, DIR/tables/*.csv and, with `figures`, DIR/figures/*.svg and *.png.
 
     Returns the path of the page. `tell` hears what is being done, how much of it is done, and of how much. Raises
-    ResultsError if DIR holds neither a finished nor a failed run.
+    ResultsError if DIR holds neither a finished nor a failed run, and OutputError if the disk is full, with how much
+    the file needs; nothing half-written stays.
     """
     from weft.report.choose import asked_numbers, choose
-    from weft.report.export import write_figures, write_tables
+    from weft.report.export import put, write_figures, write_tables
     from weft.report.factors import asked_analyses, effects
     from weft.report.folder import read_folder, silent
     from weft.report.page import page, whole_tables
@@ -34,14 +37,13 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     found = effects(folder, numbers) if folder.done and not answers else None
     tables = whole_tables(folder, numbers, found)
     text = page(folder, numbers, drawn, not_drawn, tables, found, answers)
-    write_tables(tables, directory / "tables")
-    path = directory / "report.html"
-    # Written beside and renamed: a reader never sees half a page.
-    beside = directory / ".report.html.part"
-    beside.write_text(text, encoding="utf-8")
-    beside.replace(path)
-    if figures:
-        write_figures(drawn, directory / "figures", tell)
+    try:
+        path = put(directory / "report.html", text.encode())
+        write_tables(tables, directory / "tables")
+        if figures:
+            write_figures(drawn, directory / "figures", tell)
+    except OutputError as error:
+        raise OutputError(f"{error}, then: weft report {directory}") from None
     return path
 
 

@@ -139,7 +139,8 @@ def effects_html(found: Effects, download: str) -> str:
     note = (
         f"Analysis of variance of the numbers of runs over {', '.join(found.factors)}; sums of squares of type III, "
         f"sum-to-zero coding. {blocks}{orders}{found.beside}Partial η² is the effect's share of itself and "
-        f"the error, ω² its share of the whole less what chance gives it. The p-values are not adjusted for looking at {len(tables)} numbers."
+        "the error, ω² its share of the whole less what chance gives it. The p-values are not adjusted for looking at "
+        f"{len(tables)} numbers."
     )
     parts = "".join(_one(key, table, checks) for key, (table, checks) in tables.items())
     lacking = "".join(
