@@ -1,15 +1,21 @@
 """What a person sees of a search: the terminal, JSON, and the page."""
 
+import gc
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from searches import noisy_link, shared_link
 
 import weft
 from weft.cli import status_of
+from weft.experiment.objective import Constraint, Measure
 from weft.experiment.readable import toml
+from weft.metric import METRICS
 from weft.searching.found import Found
+from weft.searching.shown import is_kept_by_chance, missed_by, shown_constraint
+from weft.statistics.interval import Interval
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +38,7 @@ def test_the_terminal_needs_80_columns(found: Found) -> None:
     assert all(len(line) <= 80 for line in lines if not line.startswith("again: "))
     text = " ".join(str(found).split())
     assert "shared link: maximize goodput of bulk, with loss at most 2 %" in text
-    assert f"best: trial {found.best.number}" in text
+    assert found.best is not None and f"best: trial {found.best.number}" in text
     assert "around the best point" in text and "among the best" in text
     assert "few trials mislead" in text
 
@@ -80,3 +86,66 @@ def test_a_file_without_a_search_is_refused(tmp_path: Path, capsys: pytest.Captu
     said = capsys.readouterr().err
     assert "plain.toml: objective: is missing: what is to be as good as possible; write [objective]" in said
     assert "plain.toml: space: is missing: which keys may vary" in said
+
+
+def noisy_bound(at_most: str, **sections: Any) -> dict[str, Any]:
+    """Bulk is as fast as it may; its rate is bounded itself, and seeds differ."""
+    bound = {"metric": "goodput", "workload": "bulk", "at_most": at_most}
+    source = noisy_link(space={"workload.bulk.transport.rate": ["200 Mbps", "300 Mbps", "400 Mbps"]})
+    objective = {"metric": "goodput", "workload": "bulk", "constraints": [bound]}
+    return source | {"objective": objective, "search": {"sampler": "grid", "neighbours": 2}} | sections
+
+
+def test_a_neighbour_says_which_constraint_it_misses() -> None:
+    # Of 300 Mb/s bulk receives 287, of 400 Mb/s 383: the better neighbour is beyond 330.
+    found = weft.search(noisy_bound("330 Mbps"), jobs=1)
+    assert found.best is not None and found.best.values["workload.bulk.transport.rate"] == "300 Mbps"
+    text = " ".join(str(found).split())
+    (_, above) = found.neighbours
+    assert above.gain is not None and above.gain.difference > 0
+    assert missed_by(found, above.point).startswith("misses goodput of bulk at most 330 Mbps: 38")
+    assert text.count("misses") == 1
+    assert "kept by less than noise" not in text
+    # The bound's number has its interval, as the goal has.
+    (row,) = [line for line in str(found).splitlines() if line.startswith("goodput of bulk at most")]
+    assert "±" in row and "Mb/s" in row
+
+
+def test_a_constraint_whose_interval_crosses_the_bound_is_kept_by_less_than_noise() -> None:
+    constraint = Constraint(Measure(METRICS["goodput"], "mean"), 895e6, None, None, "goodput at least 895 Mbps")
+    crossing, clear = Interval(895.4e6, 893.1e6, 897.7e6, 5), Interval(899e6, 896e6, 902e6, 5)
+    assert is_kept_by_chance(constraint, crossing)
+    assert shown_constraint(constraint, crossing) == "895.4 ± 2.3 Mb/s"
+    assert not is_kept_by_chance(constraint, clear)
+    # In a search: at 560 Mb/s the victim is alone on average only.
+    bound = {"metric": "goodput", "workload": "victim", "at_least": "99.9 %", "of": "alone"}
+    objective = {"metric": "goodput", "workload": "bulk", "constraints": [bound]}
+    space = {"workload.bulk.transport.rate": ["400 Mbps", "560 Mbps"]}
+    found = weft.search(noisy_bound("1 Gbps", objective=objective, space=space), jobs=1)
+    assert found.best is not None and found.best.values["workload.bulk.transport.rate"] == "560 Mbps"
+    assert "%, kept by less than noise" in " ".join(str(found).split())
+    # Missed, or without an interval: another thing is said of it.
+    assert not is_kept_by_chance(constraint, Interval(894e6, 890e6, 898e6, 5))
+    assert not is_kept_by_chance(constraint, Interval(895.4e6, None, None, 1))
+
+
+def test_a_temporary_folder_goes_with_the_object_and_is_not_advertised() -> None:
+    found = weft.search(noisy_bound("330 Mbps"), jobs=1)
+    directory = found.directory
+    assert (directory / "trials.parquet").is_file()
+    assert found.best is not None and found.command(found.best) is None
+    assert str(directory) not in str(found) and "goes on from here" not in str(found)
+    assert len(repr(found)) < 400 and "300 Mbps" in repr(found)
+    assert repr(found.best).startswith("<Point trial ") and len(repr(found.best)) < 200
+    del found
+    gc.collect()
+    assert not directory.exists()
+
+
+def test_a_file_searched_in_a_temporary_folder_is_run_again_without_it(tmp_path: Path) -> None:
+    file = tmp_path / "search.toml"
+    file.write_text(toml(noisy_bound("330 Mbps")))
+    found = weft.search(file, jobs=1)
+    assert found.best is not None
+    command = found.command(found.best)
+    assert command is not None and command.startswith(f"weft run {file} --set ") and "--out" not in command

@@ -110,8 +110,8 @@ def _print_against(console: "Console", comparison: Comparison, against: Against)
         cell = against.cells[0]
         rows = []
         for line in cell.lines:
-            name = _named(line.measure, [line], console.width)
-            rows.append(Row([name], name.plain.replace("\n", ", "), _row(line, [line], console.width)))
+            title = _named(line.measure, [line], console.width)
+            rows.append(Row([title], title.plain.replace("\n", ", "), _row(line, [line], console.width)))
         _print_lines(console, ["metric"], cell.lines, rows)
     else:
         for measure in measures:

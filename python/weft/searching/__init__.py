@@ -32,8 +32,8 @@ def search(
     """Search for the best point of an experiment's `[space]`; a search that is in `out` already goes on.
 
     `jobs` and `on` are those of `weft.run`; the trials do not depend on them. With `report`, OUT/report.html is
-    written. Without `out` nothing is kept but the returned object. Raises ExperimentError for a file without objective
-    or space, OutputError for a folder of another search, and RunError if every trial fails.
+    written. Without `out` the folder is temporary and goes with the returned object. Raises ExperimentError for a file
+    without objective or space, OutputError for a folder of another search, and RunError if every trial fails.
     """
     if isinstance(source, Experiment):
         if set:
@@ -42,15 +42,18 @@ def search(
     else:
         experiment = load(source, set)
     directory = Path(out if out is not None else tempfile.mkdtemp(prefix="weft-"))
+    is_temporary = out is None
     try:
-        found = go(experiment, directory, observer() if progress else Silent(), lambda: None, jobs, on)
-        if report:
-            from weft.searching.page import write_page
-
-            write_page(found)
-    finally:
-        if out is None:
+        found = go(experiment, directory, observer() if progress else Silent(), lambda: None, jobs, on, is_temporary)
+    except BaseException:
+        # No object came to be with which the folder would go.
+        if is_temporary:
             shutil.rmtree(directory, ignore_errors=True)
+        raise
+    if report:
+        from weft.searching.page import write_page
+
+        write_page(found)
     return found
 
 
@@ -61,8 +64,12 @@ def go(
     stop: Stop,
     jobs: int | None = None,
     on: str = "local",
+    is_temporary: bool = False,
 ) -> "Found":
-    """Does what a search still lacks in `directory` and writes trials.parquet. Raises as `search`, and Interrupted."""
+    """Does what a search still lacks in `directory` and writes trials.parquet. Raises as `search`, and Interrupted.
+
+    With `is_temporary` the folder is deleted with the returned object.
+    """
     from weft.execute.driver import execute
     from weft.searching.found import Found, ordered
     from weft.searching.importance import importances
@@ -90,7 +97,8 @@ def go(
         for place, goal in enumerate(experiment.search.objective.goals)
     ]
     warnings = (*experiment.search.warnings, *outcome.warnings)
-    found = Found(experiment, directory, tuple(points), tuple(shares), warnings, len(list(plan.rows())), plan.simulated)
+    runs = len(list(plan.rows()))
+    found = Found(experiment, directory, tuple(points), tuple(shares), warnings, runs, plan.simulated, is_temporary)
     beside = directory / ".trials.parquet.part"
     found.trials.write_parquet(beside)
     beside.replace(directory / "trials.parquet")

@@ -1,8 +1,10 @@
 """What a search found: the trials, the best point and how sure that is, its neighbours, what matters, and the front."""
 
 import shlex
+import shutil
+import weakref
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,7 +38,7 @@ class Neighbour:
     """Against the best point, in the unit of the goal; None if the point failed."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Found:
     """The end of a search, or how far it has come.
 
@@ -44,15 +46,21 @@ class Found:
     variance (`fanova` over the whole space, `ped_anova` among the best tenth of the trials).
     """
 
-    experiment: Experiment = field(repr=False)
+    experiment: Experiment
     directory: Path
-    points: tuple[Point, ...] = field(repr=False)
+    points: tuple[Point, ...]
     importances: tuple[Mapping[str, Mapping[str, float]], ...] = ()
     warnings: tuple[str, ...] = ()
     runs: int = 0
     """Runs of all points and yardsticks."""
     simulated: int = 0
     """Those that this call did; the others were there."""
+    is_temporary: bool = False
+    """Whether the folder is deleted with this object, so that nothing can go on in it."""
+
+    def __post_init__(self) -> None:
+        if self.is_temporary:
+            weakref.finalize(self, shutil.rmtree, self.directory, ignore_errors=True)
 
     @property
     def objective(self) -> Objective:
@@ -158,15 +166,24 @@ class Found:
         ]
         return max(better, key=lambda each: self.goal.sign * (each.gain.difference if each.gain else 0.0), default=None)
 
-    def command(self, point: Point) -> str:
-        """The command that runs a point again, with its repeats."""
+    def command(self, point: Point) -> str | None:
+        """The command that runs a point again, with its repeats.
+
+        None for a search of a mapping in a temporary folder: no file holds its experiment.
+        """
         # What is searched for changes no run.
         given = [text for text in self.experiment.document.settings if not text.startswith(READ_ELSEWHERE[1:])]
         settings = [*given, *(f"{key}={inline(value)}" for key, value in point.values.items())]
         said = [part for setting in settings for part in ("--set", setting)]
         place = self.experiment.document.place
-        file = place if Path(place).is_file() else str(self.directory / "experiment.toml")
-        return shlex.join(["weft", "run", file, *said, "--out", str(self.directory) + "-best"])
+        if Path(place).is_file():
+            file = place
+        elif self.is_temporary:
+            return None
+        else:
+            file = str(self.directory / "experiment.toml")
+        out = [] if self.is_temporary else ["--out", str(self.directory) + "-best"]
+        return shlex.join(["weft", "run", file, *said, *out])
 
     @cached_property
     def trials(self) -> "pl.DataFrame":
@@ -269,6 +286,11 @@ class Found:
             "feasible": point.is_feasible(self.objective),
             "values": point.values,
             "goals": goals,
+            "constraints": [
+                {"text": constraint.text} | (asdict(interval) if interval else {})
+                for place, constraint in enumerate(self.objective.constraints)
+                for interval in [point.constraint_interval(place)]
+            ],
             "missed": point.shortfalls(self.objective) if point.state != "failed" else [],
             "command": self.command(point),
         }
@@ -291,6 +313,11 @@ class Found:
         from weft.searching.shown import text
 
         return text(self)
+
+    def __repr__(self) -> str:
+        """What was searched and the best point: the rest is in str(), `trials` and `document`."""
+        best = f"front of {len(self.front)} points" if self.front else f"best {self.best!r}"
+        return f"<Found {self.experiment.name}: {len(self.trial_points)} trials, {best}; print it to see all>"
 
     def _repr_html_(self) -> str:
         import html

@@ -11,7 +11,6 @@ from weft.searching import shown
 from weft.searching.figures import figures_of
 from weft.searching.found import Found
 from weft.searching.point import Point
-from weft.statistics.interval import mean_interval
 
 MOST_ROWS = 200
 PRUNED = "stopped"
@@ -105,7 +104,8 @@ def _best(found: Found) -> str:
         rows.append(("with other seeds", numbers.interval(checked, 0) + numbers.unit))
     rows += shown.kept(found, best)
     listed = "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in rows)
-    again = f"<dt>Reproduce</dt><dd><code>{escape(found.command(best))}</code></dd>"
+    command = found.command(best)
+    again = f"<dt>Reproduce</dt><dd><code>{escape(command)}</code></dd>" if command else ""
     return f'<section id="best"><h2>Best point</h2><dl>{listed}{again}</dl></section>'
 
 
@@ -120,7 +120,7 @@ def _front(found: Found) -> str:
     for point in found.front:
         cells = "".join(f'<td class="number">{numbers.interval(point, i)}</td>' for i, numbers in enumerate(columns))
         cells += "".join(f"<td>{escape(shown.said_of(value))}</td>" for value in point.values.values())
-        body += f"<tr><th>{point.number}</th>{cells}<td><code>{escape(found.command(point))}</code></td></tr>"
+        body += f"<tr><th>{point.number}</th>{cells}<td><code>{escape(found.command(point) or '')}</code></td></tr>"
     return (
         f'<section id="front"><h2>Front</h2><div class="scroll"><table><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></div></section>"
@@ -134,7 +134,9 @@ def _neighbours(found: Found) -> str:
     body, before = "", ""
     for each in found.neighbours:
         is_feasible = each.point.is_feasible(found.objective)
-        note = "yes" if is_feasible else escape(each.point.error) if each.point.error else '<span class="red">no</span>'
+        note = "yes" if is_feasible else escape(each.point.error) if each.point.error else "no"
+        if missed := shown.missed_by(found, each.point):
+            note = f'<span class="red">no: {escape(missed)}</span>'
         key = "" if each.key == before else each.key
         body += (
             f"<tr><th>{escape(key)}</th><td>{escape(shown.said_of(each.value))}</td>"
@@ -207,8 +209,8 @@ def _trial(found: Found, point: Point, keys: list[str], columns: list[shown.Numb
     row += "".join(f"<td>{escape(shown.said_of(point.values.get(key)))}</td>" for key in keys)
     row += "".join(f'<td class="number">{numbers.interval(point, i)}</td>' for i, numbers in enumerate(columns))
     for place, constraint in enumerate(found.objective.constraints):
-        values = point.constraint(place) if point.state != "failed" else []
-        said = shown.shown_constraint(constraint, mean_interval(values).mean) if values else "–"
+        interval = point.constraint_interval(place)
+        said = shown.shown_constraint(constraint, interval) if interval else "–"
         row += f'<td class="number">{escape(said)}</td>'
     return f"<tr>{row}</tr>"
 

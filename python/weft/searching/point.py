@@ -25,7 +25,7 @@ class Reading:
     error: str = ""
 
 
-@dataclass
+@dataclass(repr=False)
 class Point:
     """Values of the searched keys, and the readings of the repeats so far."""
 
@@ -70,6 +70,11 @@ class Point:
         values = self.goal(place) if self.state != "failed" else []
         return mean_interval(values, confidence) if values else None
 
+    def constraint_interval(self, place: int, confidence: float = 0.95) -> Interval | None:
+        """Mean and t interval of a constraint's number, None without a reading."""
+        values = self.constraint(place) if self.state != "failed" else []
+        return mean_interval(values, confidence) if values else None
+
     def shortfalls(self, objective: Objective) -> list[float]:
         """By how much the mean over the repeats misses each constraint; at most 0 where it is kept."""
         return [
@@ -77,9 +82,20 @@ class Point:
             for place, constraint in enumerate(objective.constraints)
         ]
 
+    def missed(self, objective: Objective) -> list[int]:
+        """The places of the constraints that a complete point misses."""
+        if self.state != "complete":
+            return []
+        return [place for place, shortfall in enumerate(self.shortfalls(objective)) if shortfall > 0.0]
+
     def is_feasible(self, objective: Objective) -> bool:
         """Whether a complete point keeps all constraints."""
-        return self.state == "complete" and all(missed <= 0.0 for missed in self.shortfalls(objective))
+        return self.state == "complete" and not self.missed(objective)
+
+    def __repr__(self) -> str:
+        name = f"trial {self.number}" if self.role == "trial" else self.role
+        values = ", ".join(f"{key} = {value}" for key, value in self.values.items())
+        return f"<Point {name}, {self.state}: {values}>"
 
 
 def best_of(points: Sequence[Point], objective: Objective) -> Point | None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from weft.experiment.objective import Constraint, Goal, Measure
+from weft.experiment.objective import Constraint, Goal
 from weft.experiment.readable import inline
 from weft.report.quantity import Quantity, quantity
 from weft.report.table import decimals
 from weft.searching.found import Found, Neighbour
 from weft.searching.point import Point
-from weft.statistics.interval import mean_interval
+from weft.statistics.interval import Interval, mean_interval
 from weft.terminal import said_value
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 12
 """Points of a front that are listed; all are in trials.parquet."""
+WIDE_KEY = 20
+"""Characters of a key that stands on one line of the neighbours' table."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def text(found: Found, width: int = 80) -> str:
 
     out = io.StringIO()
     print_found(Console(file=out, width=width, no_color=True), found)
-    return out.getvalue().rstrip()
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip().split("\n"))
 
 
 def asked(found: Found) -> str:
@@ -116,10 +118,11 @@ def nothing_feasible(found: Found) -> Iterator[str]:
     yield "no trial keeps the constraints"
     for place, each in enumerate(found.objective.constraints):
         if each is constraint:
-            value = shown_constraint(constraint, mean_interval(point.constraint(place)).mean)
+            value = shown_constraint(constraint, mean_interval(point.constraint(place)))
             yield f"closest: trial {point.number} with {value}, which misses {constraint.text} by {missed:.2%} of it"
     yield f"  {', '.join(f'{key} = {said_of(value)}' for key, value in point.values.items())}"
-    yield f"again: {found.command(point)}"
+    if command := found.command(point):
+        yield f"again: {command}"
     yield "ask for less, widen [space], or allow more trials"
 
 
@@ -150,21 +153,55 @@ def verdict(found: Found) -> str:
     return f"{size} ± {half}{numbers.unit}{percent} against {where}, {seeds}: {said}"
 
 
-def shown_constraint(constraint: Constraint, value: float) -> str:
-    """The number of a constraint: per cent of the yardstick, or in the unit of the metric."""
-    return f"{value:.2%}" if constraint.of else _shown(constraint.measure, value)
+def shown_constraint(constraint: Constraint, found: Interval) -> str:
+    """The number of a constraint with half its interval: per cent of the yardstick, or in the unit of the metric.
+
+    >>> from weft.experiment.objective import Measure
+    >>> from weft.metric import METRICS
+    >>> share = Constraint(Measure(METRICS["goodput"], "mean"), 0.95, None, "alone", "at least 95 % of alone")
+    >>> shown_constraint(share, Interval(0.9641, 0.9532, 0.975, 5))
+    '96.41 ± 1.09 %'
+    >>> shown_constraint(share, Interval(1.0, None, None, 1))
+    '100.00 %'
+    """
+    half = found.half_width
+    if constraint.of:
+        return f"{100 * found.mean:.2f}" + ("" if half is None else f" ± {100 * half:.2f}") + " %"
+    shown = quantity(constraint.measure.metric.column, found.mean)
+    places = decimals(abs(found.mean) * shown.factor)
+    around = "" if half is None else f" ± {half * shown.factor:,.{places}f}"
+    return f"{found.mean * shown.factor:,.{places}f}{around} {shown.unit}".rstrip()
+
+
+def is_kept_by_chance(constraint: Constraint, found: Interval) -> bool:
+    """Whether the mean keeps the bound and the interval reaches beyond it, so that other seeds may miss it."""
+    if found.low is None or found.high is None:
+        return False
+    return constraint.shortfall(found.mean) <= 0.0 < max(map(constraint.shortfall, (found.low, found.high)))
 
 
 def kept(found: Found, best: Point) -> Iterator[tuple[str, str]]:
     """The constraints of the best point with its numbers, and what they are with other seeds."""
     checked = found.checked()
     for place, constraint in enumerate(found.objective.constraints):
-        said = shown_constraint(constraint, mean_interval(best.constraint(place)).mean)
+        here = mean_interval(best.constraint(place))
+        said = shown_constraint(constraint, here)
+        if is_kept_by_chance(constraint, here):
+            said += ", kept by less than noise"
         if checked is not None:
-            again = mean_interval(checked.constraint(place)).mean
+            again = mean_interval(checked.constraint(place))
             said += f" (with other seeds {shown_constraint(constraint, again)}"
-            said += ": missed, leave a margin)" if constraint.shortfall(again) > 0 else ")"
+            said += ": missed, leave a margin)" if constraint.shortfall(again.mean) > 0 else ")"
         yield constraint.text, said
+
+
+def missed_by(found: Found, point: Point) -> str:
+    """The constraints that a complete point misses, with its numbers; empty if it keeps all, or is not complete."""
+    said = []
+    for place in point.missed(found.objective):
+        constraint = found.objective.constraints[place]
+        said.append(f"{constraint.text}: {shown_constraint(constraint, mean_interval(point.constraint(place)))}")
+    return f"misses {'; '.join(said)}" if said else ""
 
 
 def said_of(value: object) -> str:
@@ -215,7 +252,8 @@ def _print_best(console: "Console", found: Found, best: Point) -> None:
     console.print(table)
     if said := verdict(found):
         console.print(Text(said))
-    console.print(Text(f"again: {found.command(best)}"), soft_wrap=True)
+    if command := found.command(best):
+        console.print(Text(f"again: {command}"), soft_wrap=True)
     console.print()
 
 
@@ -228,28 +266,23 @@ def _print_neighbours(console: "Console", found: Found) -> None:
     table.add_column("changed alone", overflow="fold")
     table.add_column("to", overflow="fold")
     table.add_column(Text(f"difference{unit}"), justify="right", no_wrap=True)
-    table.add_column("")
+    table.add_column("", overflow="fold", min_width=20)
     before = ""
     for each in found.neighbours:
-        is_feasible = each.point.is_feasible(found.objective)
-        note = "" if is_feasible or each.gain is None else "infeasible"
         table.add_row(
-            Text("" if each.key == before else each.key),
+            Text("" if each.key == before else _broken(each.key)),
             Text(said_of(each.value)),
             Text(change_of(each, numbers)),
-            Text(note, style="yellow"),
+            Text(missed_by(found, each.point), style="yellow"),
         )
         before = each.key
     console.print(Text("around the best point", style="bold"))
     console.print(table)
     better = found.better_neighbour
     if better is not None:
-        console.print(
-            Text(
-                f"{better.key} = {said_of(better.value)} is better still: more trials may find more (--trials "
-                f"{2 * len(found.trial_points)} goes on from here)"
-            )
-        )
+        more = "" if found.is_temporary else f" (--trials {2 * len(found.trial_points)} goes on from here)"
+        said = f"{better.key} = {said_of(better.value)} is better still: more trials may find more{more}"
+        console.print(Text(said))
     console.print()
 
 
@@ -291,7 +324,8 @@ def _print_front(console: "Console", found: Found) -> None:
     console.print(table)
     if step > 1:
         console.print(Text(f"every {step}th of them; all are in trials.parquet", style="dim"))
-    console.print(Text(f"again, trial {found.front[0].number}: {found.command(found.front[0])}"), soft_wrap=True)
+    if command := found.command(found.front[0]):
+        console.print(Text(f"again, trial {found.front[0].number}: {command}"), soft_wrap=True)
     console.print()
 
 
@@ -302,9 +336,10 @@ def _table() -> "Table":
     return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
 
 
-def _shown(measure: Measure, value: float) -> str:
-    shown = quantity(measure.metric.column, value)
-    return f"{value * shown.factor:,.{decimals(abs(value) * shown.factor)}f} {shown.unit}".rstrip()
+def _broken(key: str) -> str:
+    """A long key on two lines, its name below its section: a column that is short of room would break it in a word."""
+    section, dot, last = key.rpartition(".")
+    return f"{section}{dot}\n{last}" if len(key) > WIDE_KEY else key
 
 
 def _count(number: int, noun: str) -> str:
