@@ -246,9 +246,11 @@ def test_warnings_are_in_the_order_of_the_cells() -> None:
         runs.append(run)
     for run in reversed(runs):
         plan.ended(run, is_there=True)
-    assert [
-        warning.partition("the cell ")[2].partition(" have")[0] for warning in plan.warnings
-    ] == ["topology.hosts = 3", "topology.hosts = 4", "topology.hosts = 5"]
+    assert [warning.partition("the cell ")[2].partition(" have")[0] for warning in plan.warnings] == [
+        "topology.hosts = 3",
+        "topology.hosts = 4",
+        "topology.hosts = 5",
+    ]
 
 
 def test_an_interval_over_finished_flows_alone_is_told(tmp_path: Path) -> None:
