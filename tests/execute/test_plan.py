@@ -84,7 +84,7 @@ def test_looking_several_times_costs_little_coverage() -> None:
         interval = mean_interval(normal_values(Until("goodput", 0.05), 10.0, 1.0, seed))
         assert interval.low is not None and interval.high is not None
         covered += interval.low <= 10.0 <= interval.high
-    # Measured: 92.4 % in place of 95 %.
+    # Measured: 94.1 % here, 92.9 % of 4000 such cells, in place of 95 %.
     assert 0.91 <= covered / 1000 <= 0.96
 
 

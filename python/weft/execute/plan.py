@@ -94,7 +94,7 @@ class UntilNarrow:
     again, so that a first guess from few repeats does not run away. The looks depend on the results in the order of the
     repeats alone: the same experiment plans the same runs with any number of jobs, and resumed. Looking several times
     makes the interval slightly too narrow; with five repeats at least and growing steps its coverage stays within a few
-    per cent of what is asked (tests/execute/test_plan.py measures it).
+    per cent of what is asked (92.9 % of 4000 cells for 95 %; tests/execute/test_plan.py).
     """
 
     def __init__(
