@@ -20,6 +20,7 @@ import typer
 from weft.errors import ExperimentError, Fault, Interrupted, RunError, WeftError
 
 if TYPE_CHECKING:
+    from weft.analysis import Answer
     from weft.execute.driver import Outcome
     from weft.experiment.experiment import Experiment
     from weft.results import Results
@@ -242,6 +243,9 @@ def list_kinds(
 def show(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote.")],
     analysis: Annotated[bool, typer.Option("--analysis", help="Every table of the [[analysis]] entries.")] = False,
+    published: Annotated[
+        bool, typer.Option("--published", help="Only the [[published]] numbers beside ours, as Markdown.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """The results of a folder as tables in the terminal."""
@@ -255,13 +259,18 @@ def show(
     if as_json:
         print(json.dumps(_results_document(results), indent=1))
         return
+    if published:
+        print(_published_markdown(directory), end="")
+        return
     _print_warnings(results.warnings)
     _print_unfinished(
         results, [(run, _cell(manifest)) for run, manifest in results.manifests.items() if not manifest["finished"]]
     )
     _print_absent(results)
     print_cells(Console(), results)
-    print_answers(Console(), analyse(results), whole=analysis, directory=directory)
+    answers = analyse(results)
+    print_answers(Console(), answers, whole=analysis, directory=directory)
+    _print_published(results, answers)
     some = next(iter(results.manifests.values()))
     print(f"{_count(len(results.manifests), 'run')} by weft {some['version']} ({some['backend']} backend)")
 
@@ -575,10 +584,36 @@ def _print_run(outcome: "Outcome", results: "Results | None", page: Path | None)
 
     if results:
         print_cells(Console(), results)
-        print_answers(Console(), analyse(results), whole=False, directory=outcome.directory)
+        answers = analyse(results)
+        print_answers(Console(), answers, whole=False, directory=outcome.directory)
+        _print_published(results, answers)
     print(f"results: {outcome.directory}")
     if page:
         print(f"report:  {page}")
+
+
+def _print_published(results: "Results", answers: "list[Answer]") -> None:
+    """Published numbers beside ours, where the experiment has some."""
+    if not results.described.get("experiment", {}).get("published"):
+        return
+    from rich.console import Console
+
+    from weft.published.beside import beside
+    from weft.published.shown import print_published
+    from weft.report.folder import read_folder
+
+    print_published(Console(), beside(read_folder(results.directory), answers))
+
+
+def _published_markdown(directory: Path) -> str:
+    from weft.published.beside import beside
+    from weft.published.shown import markdown
+    from weft.report.folder import read_folder
+
+    found = beside(read_folder(directory))
+    if not found:
+        raise WeftError(f"{directory}: its experiment has no [[published]] numbers")
+    return markdown(found)
 
 
 def _print_trouble(outcome: "Outcome", results: "Results | None") -> None:
@@ -662,6 +697,7 @@ def _run_document(
         "report": str(page) if page else None,
         "cells": results.table().to_dicts() if results else [],
         "analyses": _analyses_document(results) if results else [],
+        "published": results.published.to_dicts() if results else [],
     }
 
 
@@ -671,6 +707,7 @@ def _results_document(results: "Results") -> dict[str, Any]:
         "warnings": results.warnings,
         "cells": results.table().to_dicts(),
         "analyses": _analyses_document(results),
+        "published": results.published.to_dicts(),
         "runs": list(results.manifests.values()),
         "failed": results.failures.to_dicts(),
         "lacking": results.lacking,

@@ -234,6 +234,17 @@ class Results:
                 self._values[stem] = known
 
     @property
+    def published(self) -> "pl.DataFrame":
+        """One row per published number and cell that it is compared with: published, ours, the interval, the deviation.
+
+        In base units (bit/s, ns, a share; with `of` a share of that). Empty without `[[published]]`.
+        """
+        from weft.published.beside import beside
+        from weft.published.shown import frame
+
+        return frame(beside(self._folder))
+
+    @property
     def failures(self) -> "pl.DataFrame":
         """One row per failed run: run, cell, repeat, seed, kind, message, attempts, and the command to repeat it."""
         from weft.report.trouble import failures_table

@@ -28,7 +28,7 @@ from weft.sweep import Axis, Sweep, columns_of, is_same
 NOT_AXES = ("repeats", "zip", "exclude")
 RANGE_KEYS = ("from", "to", "steps", "scale")
 SCALES = ("linear", "log")
-NO_PLACE = ("sweep", "report", "analysis", "objective", "space", "search")
+NO_PLACE = ("sweep", "report", "analysis", "published", "objective", "space", "search")
 """Sections that say what is done with an experiment; no key of theirs can be varied."""
 MOST_STEPS = 100_000
 DIGITS = 4

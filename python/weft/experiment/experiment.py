@@ -10,7 +10,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ExperimentError, Fault
-from weft.experiment import analyses, figures
+from weft.experiment import analyses, figures, published
 from weft.experiment import path as dotted
 from weft.experiment.advice import Asked, advice
 from weft.experiment.axes import read_sweep
@@ -30,8 +30,11 @@ if TYPE_CHECKING:
 MOST_KEPT = 256
 """Resolved cells that an experiment keeps."""
 
-SHOWN = ("report", "analysis")
+SHOWN = ("report", "analysis", "published")
 """Sections that no backend gets."""
+
+OF_SWEEP = ("analysis", "published")
+"""Those of them that are of all cells together."""
 
 NOT_SIMULATED = ("name", *SHOWN, "objective", "space", "search")
 """Keys that change what is shown, not what is simulated."""
@@ -85,7 +88,7 @@ class Experiment:
 
     def resolved_cell(self, cell: Cell, seed: int | None = None) -> dict[str, Any]:
         """A cell in readable units; what `manifest.json` keeps and `weft.load` takes. One cell has no analysis."""
-        alone = {key: value for key, value in self._resolved(cell).items() if key != "analysis"}
+        alone = {key: value for key, value in self._resolved(cell).items() if key not in OF_SWEEP}
         return readable(alone | {"seed": self.seed if seed is None else seed})
 
     def faults(self, cell: Cell) -> list[Fault]:
@@ -109,10 +112,10 @@ class Experiment:
     def _resolved_runs(self) -> dict[str, Any]:
         first = next(iter(self.cells()))
         whole = self.resolved_cell(first)
+        asked = readable(self._resolved(first))
+        whole |= {name: asked[name] for name in OF_SWEEP if name in asked}
         if not self.sweep.axes and self.sweep.repeats == 1:
             return whole
-        asked = readable(self._resolved(first)).get("analysis")
-        whole |= {"analysis": asked} if asked else {}
         for axis in self.sweep.axes:
             section = str((dotted.read(axis.key) or (axis.key,))[0])
             if section in self.document.value:
@@ -205,10 +208,11 @@ def identity(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _faults_of_report(document: Document, sweep: Sweep) -> Iterator[Fault]:
-    if not document.value.get("report"):
+    if not document.value.get("report") and not document.value.get("published"):
         return
     swept = dict.fromkeys(name for cell in sweep.cells() for name in cell.swept)
-    yield from figures.faults(document, swept, lambda: (_resolve(document, cell)[0] for cell in sweep.cells()))
+    for asked in (figures, published):
+        yield from asked.faults(document, swept, lambda: (_resolve(document, cell)[0] for cell in sweep.cells()))
 
 
 def _faults_of_cells(document: Document, sweep: Sweep) -> list[Fault]:

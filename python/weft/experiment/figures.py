@@ -60,8 +60,8 @@ def _faults_of_entry(
                 yield document.fault((*path, key), message, value=value, nearest=nearest)
         elif any(name.startswith(f"{value}.") for name in known):
             continue  # Whole tables are swept, and their section tells them apart.
-        elif value not in known and not any(value in _keys(spec) for spec in specs()):
-            every = dict.fromkeys([*known, *(found for spec in specs() for found in _keys(spec))])
+        elif value not in known and not any(value in keys_of(spec) for spec in specs()):
+            every = dict.fromkeys([*known, *(found for spec in specs() for found in keys_of(spec))])
             way_out, nearest = suggestion(value, every, "known")
             if nearest is None:
                 way_out = f"swept: {', '.join(known[1:]) or 'nothing'}"
@@ -109,9 +109,13 @@ def _like(kind: Kind) -> str:
     )
 
 
-def _keys(spec: Spec) -> set[str]:
-    """Dotted keys of all plain values of a spec."""
-    return {dotted(path) for path in _leaves(spec, ())}
+def keys_of(spec: Spec) -> set[str]:
+    """Dotted keys of all plain values of a spec; those of a workload also by its name (`workload.bulk.size`)."""
+    found = {dotted(path) for path in _leaves(spec, ())}
+    for index, workload in enumerate(spec.get("workload", ())):
+        start = f"workload[{index}]."
+        found |= {f"workload.{workload.get('name')}.{key[len(start) :]}" for key in found if key.startswith(start)}
+    return found
 
 
 def _leaves(value: Any, path: Path) -> Iterator[Path]:

@@ -11,6 +11,7 @@ from typing import Any
 from weft.analysis import ANALYSES
 from weft.kinds import RECORD, parameter
 from weft.metric import METRICS, SUMMARIES
+from weft.published.document import OWN
 from weft.report.figure import FIGURES
 
 SECTION = "section"
@@ -48,6 +49,7 @@ SECTIONS: Mapping[str, Section] = {
         Section("space", None),
         Section("search", None),
         Section("analysis", None, is_list=True),
+        Section("published", None, is_list=True),
         Section("report", None, is_list=True),
     )
 }
@@ -319,6 +321,18 @@ KINDS: list[dict[str, Any]] = [
                 default=9999,
                 max=1_000_000,
             ),
+        ],
+    },
+    {
+        "room": SECTION,
+        "name": "published",
+        "doc": "Numbers that a document printed, shown beside those of the runs, with the deviation.\n"
+        "The file is a CSV with a row per number; columns that are none of these are keys of the experiment, and say "
+        "which cells a number is compared with.\n" + "\n".join(f"- {name}: {doc}" for name, doc in OWN.items()),
+        "source": "",
+        "parameters": [
+            parameter("file", "file", "The CSV.", required=True),
+            parameter("source", "text", "The document, for the caption of the table."),
         ],
     },
     {

@@ -52,6 +52,8 @@ WRITTEN: Mapping[tuple[str, str, str], str] = {
     (RECORD, "constraint", "at_least"): '"95 %"',
     (RECORD, "constraint", "of"): '"alone"',
     (SECTION, "report", "y"): '"fct"',
+    (SECTION, "published", "file"): '"published.csv"',
+    (SECTION, "published", "source"): '"the document"',
     (SECTION, "analysis", "kind"): '"manova"',
     (SECTION, "analysis", "metrics"): '["goodput", "fct.p99"]',
     (SECTION, "analysis", "factors"): '["load_balance.kind", "congestion.kind"]',
@@ -209,6 +211,8 @@ def _neighbours(kind: Kind) -> Iterator[str]:
         yield f"- [keys of every workload](../{RECORD}/workload.md)"
     if kind.room == SECTION and kind.name == "report":
         yield "- [figures](../figures.md), [metrics](../metrics.md), [tables](../tables.md)"
+    if kind.room == SECTION and kind.name == "published":
+        yield "- [published numbers](../../published-numbers.md): the file, and where its numbers are shown"
     if kind.room == SECTION and kind.name in ("objective", "space", "search"):
         yield "- [metrics](../metrics.md), [searching](../../searching.md): how a search is described and read"
     if kind.room == SECTION and kind.name == "measure":

@@ -34,6 +34,7 @@ def figures() -> str:
         "runs": "one number per run",
         "samples": "samples over time",
         "links": "links",
+        "published": "published numbers",
     }
     lines = ["# Figures", "", "What `[[report]] figure = ...` may name; see [report](section/report.md).", ""]
     head = ("figure", "draws", "of", "needs", "takes")

@@ -19,6 +19,7 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     ResultsError if DIR holds neither a finished nor a failed run, and OutputError if the disk is full, with how much
     the file needs; nothing half-written stays.
     """
+    from weft.published.beside import beside
     from weft.report.choose import asked_numbers, choose
     from weft.report.export import put, write_figures, write_tables
     from weft.report.factors import asked_analyses, effects
@@ -35,8 +36,9 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     answers = asked_analyses(folder)
     # An experiment that says how it wants to be analysed is not analysed in another way beside it.
     found = effects(folder, numbers) if folder.done and not answers else None
-    tables = whole_tables(folder, numbers, found)
-    text = page(folder, numbers, drawn, not_drawn, tables, found, answers)
+    published = beside(folder, answers)
+    tables = whole_tables(folder, numbers, found, published)
+    text = page(folder, numbers, drawn, not_drawn, tables, found, answers, published)
     try:
         path = put(directory / "report.html", text.encode())
         write_tables(tables, directory / "tables")

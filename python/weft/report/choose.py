@@ -1,6 +1,8 @@
 """Which figures a report shows: the entries of `[[report]]`, and those that every experiment deserves."""
 
+import contextlib
 from collections.abc import Mapping
+from pathlib import Path
 
 from weft.errors import ResultsError
 from weft.metric import METRICS
@@ -48,7 +50,8 @@ def choose(folder: Folder) -> tuple[list[Figure], dict[str, str]]:
             figures.setdefault(figure.name, figure)
         except ResultsError as error:
             not_drawn[f"[[report]] {words}" if entries else words] = str(error)
-    for place, asked in enumerate(ALWAYS, len(asked_for)):
+    usual = (Ask("published"), *ALWAYS) if folder.experiment.get("published") else ALWAYS
+    for place, asked in enumerate(usual, len(asked_for)):
         folder.tell("figures", place, len(asked_for) + len(ALWAYS))
         try:
             figure = FIGURES[asked.figure].draw(folder, asked)
@@ -64,6 +67,7 @@ def asked_numbers(folder: Folder) -> list[str]:
     asked = [str(entry.get("y")) for entry in entries if _is_of_runs(entry)] if entries else list(LIKELY)
     analyses = folder.experiment.get("analysis") or []
     asked += [str(metric) for entry in analyses if isinstance(entry, Mapping) for metric in entry.get("metrics", ())]
+    asked += _published(folder)
     return [y for y in asked if full_name(y).partition(".")[0] in {*METRICS, *TABLES}]
 
 
@@ -125,10 +129,27 @@ def _is_of_runs(entry: Mapping[str, object]) -> bool:
     return kind is not None and kind.of == "runs"
 
 
+def _published(folder: Folder) -> list[str]:
+    """What the published numbers are of, where all flows count; a file that cannot be read is told elsewhere."""
+    from weft.published import Unreadable, read
+
+    names = []
+    for entry in folder.experiment.get("published") or []:
+        with contextlib.suppress(Unreadable):
+            names += [row.metric for row in read(Path(entry["file"])) if not row.workloads and not row.effect]
+    return names
+
+
 def _said(asked: Ask) -> dict[str, object]:
     return {name: value for name, value in vars(asked).items() if value is not None}
 
 
 def _name(asked: Ask) -> str:
-    words = {"ecdf": "distribution of {y}", "rank": "{y} by rank", "series": "{y} over time", "fabric": "drawn fabric"}
+    words = {
+        "ecdf": "distribution of {y}",
+        "rank": "{y} by rank",
+        "series": "{y} over time",
+        "fabric": "drawn fabric",
+        "published": "published numbers",
+    }
     return words.get(asked.figure, f"{asked.figure} of {{y}}").format(y=asked.y)

@@ -29,6 +29,10 @@ NOTED = (
 """What is kept of the manifest of every run: all but the experiment, which would fill the memory of a large sweep."""
 
 
+FROM_WHOLE = ("name", "report", "analysis", "published")
+"""Keys of the experiment that are asked of the folder and not of its runs."""
+
+
 def silent(what: str, done: int, of: int) -> None:
     """Tells nobody."""
 
@@ -171,7 +175,7 @@ class Folder:
         if not self.done:
             return whole
         # Asking for another figure runs nothing again, so that runs may carry an older [[report]] and name.
-        return self.done[0].experiment | {key: whole[key] for key in ("name", "report", "analysis") if key in whole}
+        return self.done[0].experiment | {key: whole[key] for key in FROM_WHOLE if key in whole}
 
     @cached_property
     def sweep(self) -> Sweep | None:

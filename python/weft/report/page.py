@@ -14,6 +14,8 @@ from itertools import groupby
 import polars as pl
 
 from weft.analysis import Answer
+from weft.published import shown as published_tables
+from weft.published.beside import Beside
 from weft.report import describe, theme
 from weft.report.factors import Effects, effects_html, effects_table
 from weft.report.figure.drawing import Figure
@@ -38,10 +40,11 @@ def page(
     tables: Mapping[str, pl.DataFrame],
     found: Effects | None = None,
     answers: Sequence[Answer] = (),
+    published: Sequence[Beside] = (),
 ) -> str:
     """The whole HTML text. Of `tables` (see `whole_tables`) it carries what is not too large.
 
-    `found` is what the factors do, `answers` are those to `[[analysis]]`.
+    `found` is what the factors do, `answers` are those to `[[analysis]]`, `published` what `[[published]]` gives.
     """
     texts = {name: table.write_csv() for name, table in tables.items()}
     carried = {name: text for name, text in texts.items() if len(text) <= MOST_CARRIED}
@@ -49,7 +52,7 @@ def page(
         alerts(folder, numbers),
         f'<p class="lede">{escape(describe.paragraph(folder, numbers))}</p>',
         _what_was_run(folder),
-        *_numbers_and_figures(folder, numbers, figures, not_drawn, set(carried)),
+        *_numbers_and_figures(folder, numbers, figures, not_drawn, set(carried), published),
         *([_answers(answers)] if answers else []),
         *([effects_html(found, _download("factors", set(carried)))] if found else []),
         _commands(folder),
@@ -65,6 +68,7 @@ def _numbers_and_figures(
     figures: Sequence[Figure],
     not_drawn: Mapping[str, str],
     carried: set[str],
+    published: Sequence[Beside],
 ) -> list[str]:
     if not folder.done:
         return []
@@ -72,6 +76,7 @@ def _numbers_and_figures(
         '<section id="results"><h2>Results</h2>',
         _results(folder, numbers, carried),
         "</section>",
+        *([published_tables.html(published, _download("published", carried))] if published else []),
         '<section id="figures"><h2>Figures</h2>',
         *(drawn(place, figure) for place, figure in enumerate(figures, 1)),
         _not_drawn(not_drawn),
@@ -79,7 +84,9 @@ def _numbers_and_figures(
     ]
 
 
-def whole_tables(folder: Folder, numbers: Numbers, found: Effects | None = None) -> dict[str, pl.DataFrame]:
+def whole_tables(
+    folder: Folder, numbers: Numbers, found: Effects | None = None, published: Sequence[Beside] = ()
+) -> dict[str, pl.DataFrame]:
     """The tables of the page with all their rows: results (one per cell), runs, and failures if there are any."""
     tables = {"results": _with_commands(folder, tidy(folder, numbers))} if folder.done else {}
     tables["runs"] = _runs_table(folder)
@@ -87,6 +94,8 @@ def whole_tables(folder: Folder, numbers: Numbers, found: Effects | None = None)
         tables["failures"] = failures_table(folder)
     if found and found.tables:
         tables["factors"] = effects_table(found)
+    if published:
+        tables["published"] = published_tables.frame(published)
     return tables
 
 

@@ -1,37 +1,21 @@
 """Measuring: what a run says about the objective and its constraints."""
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from weft.errors import ResultsError
 from weft.experiment.objective import Measure
 from weft.metric import SUMMARIES, Tables
+from weft.metric.workloads import of_workloads
 from weft.scenario import Scenario
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def value_of(measure: Measure, tables: Tables) -> float:
     """The number of a run. Raises ResultsError if it has none, or none that is finite."""
-    value = measure.metric.value(of_workloads(tables, measure) if measure.workloads else tables, measure.summary)
+    asked = of_workloads(tables, measure.workloads, measure.name) if measure.workloads else tables
+    value = measure.metric.value(asked, measure.summary)
     if not math.isfinite(value):
         raise ResultsError(f"{measure.name}: is {value}, which is better or worse than nothing")
     return value
-
-
-def of_workloads(tables: Tables, measure: Measure) -> "Mapping[str, pl.DataFrame]":
-    """The tables with the flows of some workloads alone, and without what belongs to all of them (queues)."""
-    import polars as pl
-
-    flows = tables["flows"].filter(pl.col("workload").cast(pl.String).is_in(measure.workloads))
-    if flows.is_empty():
-        raise ResultsError(f"{measure.name}: there is no flow of {', '.join(measure.workloads)}")
-    found = {"flows": flows, "links": tables["links"]}
-    if "paths" in tables:
-        found["paths"] = tables["paths"].filter(pl.col("flow").is_in(flows["flow"].to_list()))
-    return found
 
 
 def bottleneck(measure: Measure, scenario: Scenario) -> float:

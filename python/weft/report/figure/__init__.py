@@ -38,6 +38,7 @@ FIGURES: dict[str, Kind] = {
         Kind(
             "series", "Samples of y over time: mean over flows, or a handful of flows or queues.", ("y",), (), "samples"
         ),
+        Kind("published", "Ours as a share of each [[published]] number, with interval.", (), (), "published"),
     )
 }
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import polars as pl
 
+from weft.published.marks import REMARK, layer, marks
 from weft.report.figure.drawing import Figure, slug
 from weft.report.figure.ecdf import group_colour
 from weft.report.figure.facet import next_axis
@@ -35,7 +36,10 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     colour = group_colour("group", found.groups, ask.by, "square") if has_groups else alt.value(FLAT)
     # With an offset Vega-Lite centres a bar only at its own width.
     size: Any = {} if has_groups else {"width": {"band": 0.42 if len(found.places) <= MOST_LABELS else 0.8}}
+    said = marks(folder, ask.y, (ask.facet, x, ask.by if ask.by != x else None), shown.factor)
+    said = said.filter(pl.col("place").is_in(found.places))
     ends, cut = limits(table, shown.column, "low", "high")
+    ends[1] = max(ends[1], *said["published"].to_list(), 0.0)
     scale = alt.Scale(domain=ends, nice=True)
     tooltip: list[Any] = [
         alt.Tooltip("place:N", title=x),
@@ -60,11 +64,16 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         )
         if has_groups:
             bars, whiskers = (layer.encode(xOffset=offset(found.groups)) for layer in (bars, whiskers))
-        return bars if one else alt.layer(bars, whiskers)
+        layers = [bars] if one else [bars, whiskers]
+        if said.height:
+            diamonds = layer(of("published").encode(x=place_axis(x, found.places)), alt.Y("published:Q", scale=scale))
+            layers.append(diamonds.encode(xOffset=offset(found.groups)) if has_groups else diamonds)
+        return alt.layer(*layers) if len(layers) > 1 else bars
 
     caption = f"{words(ask.y, shown)} of a run, {over_repeats(one)}{cut}{found.remark}"
     title = ask.title or f"{words(ask.y, shown)} {over_keys('by', x, ask.by, ask.facet)}"
-    tables: dict[str, pl.DataFrame] = {"table": table}
+    tables: dict[str, pl.DataFrame] = {"table": table} | ({"published": said} if said.height else {})
+    caption += REMARK * bool(said.height)
     spec = found.facets.finish(found.facets.chart(chart), tables, least=least_width(found.places, found.groups))
     return Figure(slug("bar", ask.y, ask.x, ask.by, ask.facet), title, caption, spec, tables)
 

@@ -35,7 +35,7 @@ class Kind:
     doc: str
     needs: tuple[str, ...]
     takes: tuple[str, ...]
-    of: Literal["values", "runs", "samples", "links"]
+    of: Literal["values", "runs", "samples", "links", "published"]
 
     def draw(self, folder: "Folder", ask: Ask) -> "Figure":
         """Draw what is asked, by `draw` in the file of the kind's name. Raises ResultsError."""

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from weft.errors import ResultsError
+from weft.published.marks import REMARK, layer, marks
 from weft.report.figure.drawing import MOST_COLOURS, Figure, slug
 from weft.report.figure.ecdf import group_colour
 from weft.report.figure.kind import Ask
@@ -31,8 +32,11 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     table, shown, groups, one = found.table, found.shown, found.groups, found.is_single
     if len(groups) > MOST_COLOURS:
         raise ResultsError(f"line: {len(groups)} values of {ask.by} are too many lines; use a heat map")
+    said = marks(folder, ask.y, (ask.facet, ask.x, ask.by), shown.factor)
+    said, _ = _axis(said, found.places, ask.x)
     table, x = _axis(table, found.places, ask.x)
     ends, cut = limits(table, shown.column, "low", "high")
+    ends[1] = max(ends[1], *said["published"].to_list(), 0.0)
     scale = alt.Scale(domain=ends, nice=True)
     title = axis_title(ask.y, shown)
     colour = {"color": group_colour("group", groups, ask.by)} if ask.by else {}
@@ -50,15 +54,23 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         line = base.mark_line(point=alt.OverlayMarkDef(size=34)).encode(
             y=alt.Y(field=shown.column, type="quantitative", title=title, scale=scale), tooltip=tooltip
         )
-        if one:
-            return line
-        low = alt.Y("low:Q", title=title, scale=scale)
-        if len(groups) > MOST_BANDS:
-            return alt.layer(base.mark_rule(opacity=0.5, clip=True).encode(y=low, y2="high:Q"), line)
-        return alt.layer(base.mark_area(opacity=0.16, clip=True).encode(y=low, y2="high:Q"), line)
+        layers = [line]
+        if not one:
+            low = alt.Y("low:Q", title=title, scale=scale)
+            band = (
+                base.mark_rule(opacity=0.5, clip=True)
+                if len(groups) > MOST_BANDS
+                else base.mark_area(opacity=0.16, clip=True)
+            )
+            layers.insert(0, band.encode(y=low, y2="high:Q"))
+        if said.height:
+            # Filled with the colour of its line: two lines have marks of their own at one place.
+            layers.append(layer(of("published").encode(x=x, **colour), alt.Y("published:Q", scale=scale)))
+        return alt.layer(*layers) if len(layers) > 1 else line
 
     caption = f"{words(ask.y, shown)} of a run, {over_repeats(one)}{cut}{found.remark}"
-    tables: dict[str, pl.DataFrame] = {"table": table}
+    tables: dict[str, pl.DataFrame] = {"table": table} | ({"published": said} if said.height else {})
+    caption += REMARK * bool(said.height)
     return Figure(
         slug("line", ask.y, ask.x, ask.by, ask.facet),
         ask.title or f"{words(ask.y, shown)} {over_keys('over', ask.x, ask.by, ask.facet)}",

@@ -156,10 +156,15 @@ def key_value(folder: Folder, cell: Cell, key: str) -> object:
     if inside := [axis for axis in folder.axes if axis.startswith(f"{key}.")]:
         return " ".join(str(cell.keys[axis]) for axis in inside if cell.keys[axis] is not None)
     part: object = cell.done[0].experiment if cell.done else {}
-    # A dot leads into a table, [0] to an entry of a list: workload[0].degree.
+    # A dot leads into a table, [0] or its name to an entry of a list: workload[0].degree, workload.bulk.degree.
     for name in re.findall(r"[^.\[\]]+", key):
         if isinstance(part, list) and name.isdigit() and int(name) < len(part):
             part = part[int(name)]
+            continue
+        if isinstance(part, list) and (
+            named := [one for one in part if isinstance(one, dict) and one.get("name") == name]
+        ):
+            part = named[0]
             continue
         if not isinstance(part, dict) or name not in part:
             swept = ", ".join(folder.axes) or "nothing"
