@@ -255,7 +255,7 @@ impl Hosts {
         let plan = &scenario.flows[flow as usize];
         let workload = plan.workload as usize;
         let mss = self.mss(&scenario.workloads[workload].transport);
-        let segments = crate::sender::segments(Some(size), mss).0;
+        let segments = crate::segments::segments(Some(size), mss).0;
         let connection = self.apps.connections[flow as usize]
             .as_mut()
             .expect("a connection of an application");

@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 use weft_net::random::Stream;
 use weft_net::transport::udp::{Arrivals, HEADER_BYTES, PacketSizes, Udp};
 
+use crate::address::Address;
 use crate::packet::{Kind, Packet, flag};
-use crate::sender::{Address, Sent};
+use crate::sender::Sent;
 use crate::wire::Wire;
 
 /// One source; plain data.

@@ -16,10 +16,11 @@ use weft_net::transport::Transport;
 use weft_net::units::Capacity;
 
 use crate::config::Config;
-use crate::host::{Hosts, segment_bytes};
+use crate::host::Hosts;
 use crate::outcome::{self, Outcome};
 use crate::packet::{Kind, Packet};
 use crate::probe::Probe;
+use crate::segments::segment_bytes;
 use crate::turns::Turns;
 use crate::window::Window;
 use crate::wire::Wire;

@@ -1,36 +1,28 @@
-//! Hosts: they give arriving packets to the ends of flows, and share their network card among those who want to send.
+//! Hosts: they give arriving packets to the ends of flows.
 //!
-//! A card never drops its own host's packets. It holds a few packets; a flow that finds it full waits in the card's
-//! list and is served in turn, one packet a round, when half of that has left (as byte queue limits with fair queueing
-//! do in Linux).
+//! Those ends are made in `opening.rs`; what they may send is decided in `network_card.rs`.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use weft_net::ids::{FlowId, NodeId};
-use weft_net::random::stream;
 use weft_net::scenario::Scenario;
-use weft_net::transport::{Transport, mptcp};
 use weft_net::workload::Opener;
 
 use crate::app::Apps;
 use crate::config::Config;
-use crate::congestion::Control;
 use crate::datagram;
 use crate::inbox::Inbox;
 use crate::multipath;
+use crate::network_card::Card;
 use crate::packet::{Kind, LOCAL, Packet, flag};
 use crate::prefetch::{prefetch, prefetch_lines};
 use crate::receive::juggler::Table;
-use crate::receiver::{self, Receiver, Stage};
-use crate::record::{Reason, Record, UNKNOWN};
-use crate::sender::{self, Address, Mapping, Phase, Sender, Sent};
+use crate::receiver::{Receiver, Stage};
+use crate::record::{Reason, Record};
+use crate::sender::{Phase, Sender};
 use crate::stream::Stream;
 use crate::wire::Wire;
-
-/// Full packets that a card holds before senders have to wait.
-const CARD_PACKETS: u64 = 16;
 
 /// The end of a flow that has the payload.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -48,13 +40,6 @@ pub(crate) enum SinkEnd {
     Udp(Box<datagram::Sink>),
 }
 
-/// Who waits for room in a card.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Card {
-    waiting: VecDeque<u32>,
-    is_armed: bool,
-}
-
 /// All hosts with the ends of all subflows, indexed by those; multipath connections by flow, the cards by link.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Hosts {
@@ -70,13 +55,13 @@ pub(crate) struct Hosts {
     pub(crate) apps: Apps,
     /// Tables of the receive side by host; empty if all packets go to TCP at once.
     tables: Vec<Table>,
-    cards: Vec<Card>,
+    pub(crate) cards: Vec<Card>,
     /// Flows that wait for another: `(that one, waiting one)`, sorted.
     followers: Vec<(u32, u32)>,
     /// Flows that are closed, given up, or (UDP) sent.
     pub(crate) done: u64,
     /// Smallest MTU of the network.
-    mtu: u32,
+    pub(crate) mtu: u32,
     /// Measured time, ps: delays of datagrams outside are not recorded.
     measured: (u64, u64),
 }
@@ -298,246 +283,9 @@ impl Hosts {
         self.records[flow].arrived += 1;
     }
 
-    // ---- connections ----
-
-    /// Makes the end of an application's connection that opens it; whether there is a way.
-    pub(crate) fn open_connection(
-        &mut self,
-        flow: u32,
-        wire: &mut Wire,
-        scenario: &Arc<Scenario>,
-        config: &Config,
-    ) -> bool {
-        self.records[flow as usize].started = wire.now;
-        let there = self.address(flow, wire, scenario, false);
-        let back = self.address(flow, wire, scenario, true);
-        if there.is_none() || back.is_none() {
-            self.fail(flow, Reason::PathDown, wire, scenario);
-            return false;
-        }
-        match scenario.flows[flow as usize].opener {
-            Opener::Source => self.make_sender(flow, wire, scenario, config),
-            Opener::Destination => self.make_receiver(flow, wire, scenario, config),
-        }
-        true
-    }
-
     /// Whether `now` lies in the measurement window.
     pub(crate) fn is_measured(&self, now: u64) -> bool {
         (self.measured.0..self.measured.1).contains(&now)
-    }
-
-    /// A flow starts at the host that opens it.
-    fn start(&mut self, flow: u32, wire: &mut Wire, scenario: &Arc<Scenario>, config: &Config) {
-        let plan = &scenario.flows[flow as usize];
-        self.records[flow as usize].started = wire.now;
-        let there = self.address(flow, wire, scenario, false);
-        let back = self.address(flow, wire, scenario, true);
-        let (Some(there), Some(_)) = (there, back) else {
-            return self.fail(flow, Reason::PathDown, wire, scenario);
-        };
-        match &scenario.workloads[plan.workload as usize].transport {
-            Transport::Udp(udp) => {
-                let first = &scenario.network.links[there.link as usize];
-                let random = stream(scenario.seed, &format!("datagram/{flow}"));
-                let setup = datagram::Setup {
-                    udp,
-                    size: plan.size,
-                    stop: plan.stop.map_or(u64::MAX, |t| t.0),
-                    mtu: self.mtu,
-                    overhead: first.overhead,
-                    card_room: self.card_room(there.link, wire),
-                    address: there,
-                };
-                let mut source = datagram::Source::new(setup, random);
-                source.open(wire.now);
-                self.sources[flow as usize] = SourceEnd::Udp(Box::new(source));
-                self.pump(flow, wire);
-            }
-            Transport::Tcp(_) | Transport::Mptcp(_) => match plan.opener {
-                Opener::Source => {
-                    self.make_stream(flow, scenario, config);
-                    self.make_sender(flow, wire, scenario, config);
-                    if let SourceEnd::Tcp(sender) = &mut self.sources[flow as usize] {
-                        sender.open(wire);
-                    }
-                }
-                Opener::Destination => {
-                    self.make_inbox(flow, scenario);
-                    self.make_receiver(flow, wire, scenario, config);
-                    if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow as usize] {
-                        receiver.open(wire);
-                    }
-                }
-            },
-        }
-    }
-
-    /// Whether packets may still make ends of this flow: not once it is over.
-    fn is_alive(&self, packet: &Packet, scenario: &Scenario) -> bool {
-        let id = packet.flow;
-        let flow = scenario.subflow(id).0.index();
-        let (record, own) = (&self.records[flow], &self.records[id as usize]);
-        // What one host knows, the other does not: each looks at its own end.
-        let is_over = if packet.flags & flag::BACKWARD == 0 {
-            own.sink_is_over
-        } else {
-            let stream = self.streams.get(flow).and_then(Option::as_ref);
-            own.source_is_over || stream.is_some_and(|s| s.is_acknowledged())
-        };
-        record.reason == Reason::None && record.closed == UNKNOWN && !is_over
-    }
-
-    fn on_syn(
-        &mut self,
-        packet: &Packet,
-        wire: &mut Wire,
-        scenario: &Arc<Scenario>,
-        config: &Config,
-    ) {
-        let id = packet.flow;
-        if !self.is_alive(packet, scenario) {
-            return;
-        }
-        let flow = scenario.subflow(id).0.0;
-        if packet.flags & flag::BACKWARD == 0 {
-            if matches!(self.sinks[id as usize], SinkEnd::None) {
-                self.make_inbox(flow, scenario);
-                self.make_receiver(id, wire, scenario, config);
-            }
-            self.share(id);
-            if let SinkEnd::Tcp(receiver) = &mut self.sinks[id as usize] {
-                receiver.answer(wire);
-            }
-        } else {
-            if matches!(self.sources[id as usize], SourceEnd::None) {
-                self.make_stream(flow, scenario, config);
-                self.make_sender(id, wire, scenario, config);
-            }
-            if let SourceEnd::Tcp(sender) = &mut self.sources[id as usize] {
-                sender.answer(wire);
-            }
-        }
-    }
-
-    /// How an end's packets are addressed; `None` if there is no way.
-    fn address(
-        &self,
-        id: u32,
-        wire: &mut Wire,
-        scenario: &Scenario,
-        is_backward: bool,
-    ) -> Option<Address> {
-        let (flow, number) = scenario.subflow(id);
-        let plan = &scenario.flows[flow.index()];
-        let mut tuple = scenario.subflow_tuple(flow, number);
-        let (mut src, mut dst) = (plan.src, plan.dst);
-        if is_backward {
-            tuple = tuple.reverse();
-            std::mem::swap(&mut src, &mut dst);
-        }
-        let entropy = scenario.entropy(&tuple);
-        let link = match scenario.pinned_card(flow, number, is_backward) {
-            Some(card) => card.0,
-            None => wire.card(scenario, src.0, dst.0, entropy)?,
-        };
-        let handshake = match &scenario.workloads[plan.workload as usize].transport {
-            Transport::Mptcp(_) if number == 0 => mptcp::CAPABLE_BYTES,
-            Transport::Mptcp(_) => mptcp::JOIN_BYTES,
-            _ => [0; 3],
-        };
-        Some(Address {
-            flow: id,
-            owner: flow.0,
-            number,
-            node: src.0,
-            link,
-            dst: dst.0,
-            entropy,
-            handshake,
-            direction: if is_backward { flag::BACKWARD } else { 0 },
-        })
-    }
-
-    fn card_room(&self, link: u32, wire: &Wire) -> u64 {
-        let class = wire.ports.class(link);
-        CARD_PACKETS * class.transmit_time(u64::from(self.mtu) + class.overhead)
-    }
-
-    pub(crate) fn mss(&self, transport: &Transport) -> u16 {
-        segment_bytes(self.mtu, transport)
-    }
-
-    /// Makes the end of subflow `id` at the host that has the payload.
-    pub(crate) fn make_sender(
-        &mut self,
-        id: u32,
-        wire: &mut Wire,
-        scenario: &Scenario,
-        config: &Config,
-    ) {
-        let address = self
-            .address(id, wire, scenario, false)
-            .expect("checked at the start of the flow");
-        let plan = &scenario.flows[address.owner as usize];
-        let transport = &scenario.workloads[plan.workload as usize].transport;
-        let (Some(tcp), Some(headers)) = (transport.tcp(), transport.headers()) else {
-            unreachable!("a sender is TCP")
-        };
-        let control = config.congestion[plan.workload as usize].controller();
-        let mut mapping = None;
-        let (mut size, mut stop) = (plan.size, plan.stop.map_or(u64::MAX, |t| t.0));
-        if let Some(Some(stream)) = self.streams.get_mut(address.owner as usize) {
-            stream.open += 1;
-            mapping = Some(Box::new(Mapping::new(stream.last())));
-            (size, stop) = (None, u64::MAX);
-        }
-        let sender = Sender::new(sender::Setup {
-            tcp: &tcp,
-            headers,
-            card_room: self.card_room(address.link, wire),
-            address,
-            size,
-            stop,
-            mss: self.mss(transport),
-            mapping,
-            has_messages: self.apps.has(id),
-            is_ecn_capable: tcp.ecn || control.needs_precise_marks(),
-            control,
-        });
-        self.sources[id as usize] = SourceEnd::Tcp(Box::new(sender));
-    }
-
-    /// Makes the end of subflow `id` at the host that wants the payload.
-    pub(crate) fn make_receiver(
-        &mut self,
-        id: u32,
-        wire: &mut Wire,
-        scenario: &Scenario,
-        config: &Config,
-    ) {
-        let address = self
-            .address(id, wire, scenario, true)
-            .expect("checked at the start of the flow");
-        let plan = &scenario.flows[address.owner as usize];
-        let transport = &scenario.workloads[plan.workload as usize].transport;
-        let (Some(tcp), Some(headers)) = (transport.tcp(), transport.headers()) else {
-            unreachable!("a receiver is TCP")
-        };
-        let shared = self.shared(address.owner);
-        let receiver = Receiver::new(receiver::Setup {
-            tcp: &tcp,
-            headers,
-            address,
-            size: plan.size.filter(|_| shared.is_none()),
-            shared,
-            mss: self.mss(transport),
-            is_dctcp: config.congestion[plan.workload as usize]
-                .controller()
-                .needs_precise_marks(),
-            request: plan.request,
-        });
-        self.sinks[id as usize] = SinkEnd::Tcp(Box::new(receiver));
     }
 
     // ---- arrivals ----
@@ -616,105 +364,6 @@ impl Hosts {
                     self.pump(flow, wire);
                 }
             }
-        }
-    }
-
-    // ---- the network card ----
-
-    /// Sends what the flow may send; if the card is full, the flow waits for it.
-    #[inline]
-    pub(crate) fn pump(&mut self, flow: u32, wire: &mut Wire) {
-        let mut is_full = false;
-        match &mut self.sources[flow as usize] {
-            SourceEnd::None => {}
-            SourceEnd::Tcp(sender) => {
-                // Whoever waits is served in turn, not before the others.
-                if !sender.waits_for_card {
-                    is_full = loop {
-                        match send_one(sender, &mut self.streams, wire) {
-                            Sent::One => {}
-                            Sent::Nothing => break false,
-                            Sent::NoRoom => break true,
-                        }
-                    };
-                    sender.waits_for_card = is_full;
-                }
-                sender.set_timer(wire);
-                if is_full {
-                    let (link, node) = (sender.address.link, sender.address.node);
-                    self.wait_for_card(flow, link, node, wire);
-                }
-            }
-            SourceEnd::Udp(source) => {
-                let was_done = source.is_done;
-                if !source.waits_for_card {
-                    is_full = loop {
-                        match source.send_next(wire) {
-                            Sent::One => {}
-                            Sent::Nothing => break false,
-                            Sent::NoRoom => break true,
-                        }
-                    };
-                    source.waits_for_card = is_full;
-                }
-                let (is_done, link, node) =
-                    (source.is_done, source.address.link, source.address.node);
-                self.done += u64::from(is_done && !was_done);
-                if is_full {
-                    self.wait_for_card(flow, link, node, wire);
-                }
-            }
-        }
-    }
-
-    fn wait_for_card(&mut self, flow: u32, link: u32, node: u32, wire: &mut Wire) {
-        let card = &mut self.cards[link as usize];
-        card.waiting.push_back(flow);
-        if !card.is_armed {
-            card.is_armed = true;
-            self.arm_card(link, node, wire);
-        }
-    }
-
-    fn arm_card(&self, link: u32, node: u32, wire: &mut Wire) {
-        let half = self.card_room(link, wire) / 2;
-        let at = (wire.ports.port(link).busy_until - half).max(wire.now + 1);
-        wire.schedule(Packet::local(Kind::CardReady, node, link, at));
-    }
-
-    /// Half of what the card held has left: one packet for each that waits, in turn.
-    fn serve_card(&mut self, link: u32, node: u32, wire: &mut Wire) {
-        let card = link as usize;
-        self.cards[card].is_armed = false;
-        while let Some(flow) = self.cards[card].waiting.pop_front() {
-            let sent = match &mut self.sources[flow as usize] {
-                SourceEnd::None => Sent::Nothing,
-                SourceEnd::Tcp(sender) => {
-                    let sent = send_one(sender, &mut self.streams, wire);
-                    sender.waits_for_card = sent != Sent::Nothing;
-                    sender.set_timer(wire);
-                    sent
-                }
-                SourceEnd::Udp(source) => {
-                    let was_done = source.is_done;
-                    let sent = source.send_next(wire);
-                    source.waits_for_card = sent != Sent::Nothing;
-                    self.done += u64::from(source.is_done && !was_done);
-                    sent
-                }
-            };
-            match sent {
-                Sent::One => self.cards[card].waiting.push_back(flow),
-                Sent::Nothing => {}
-                Sent::NoRoom => {
-                    self.cards[card].waiting.push_front(flow);
-                    break;
-                }
-            }
-        }
-        if !self.cards[card].waiting.is_empty() {
-            self.cards[card].is_armed = true;
-            self.arm_card(link, node, wire);
         }
     }
 
@@ -869,23 +518,4 @@ fn is_for_sink(packet: &Packet) -> bool {
         packet.kind,
         Kind::Data | Kind::Datagram | Kind::SinkTimer | Kind::MergeTimer
     )
-}
-
-/// Payload of a full segment; a window smaller than that makes the segments smaller.
-pub(crate) fn segment_bytes(mtu: u32, transport: &Transport) -> u16 {
-    let most = u64::from(mtu - transport.header_bytes());
-    match transport.tcp().map_or(0, |t| t.receive_window.0) {
-        0 => most as u16,
-        window => most.min(window) as u16,
-    }
-}
-
-/// One segment of a sender, which may be a subflow of one of `streams`.
-#[inline]
-fn send_one(sender: &mut Sender, streams: &mut [Option<Box<Stream>>], wire: &mut Wire) -> Sent {
-    if sender.mapping.is_none() {
-        return sender.send_next(wire);
-    }
-    let stream = streams[sender.address.owner as usize].as_mut();
-    multipath::send_one(sender, stream.expect("a subflow has a connection"), wire)
 }

@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sender::segments;
+use crate::segments::segments;
 
 /// Linux: a connection begins with a window of 64 KiB, which then grows.
 pub(crate) const FIRST_WINDOW: u64 = 65_536;

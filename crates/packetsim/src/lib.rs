@@ -1,21 +1,32 @@
 //! The packet-level, discrete-event simulator.
 //!
 //! The map: [`engine`] opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
-//! packets through `port`s under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of flows: `sender`
-//! (`scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` for TCP, `datagram` for UDP; `multipath`, `stream` and `inbox` join the
-//! subflows of a connection. `probe` samples,
-//! [`outcome`] checks conservation and makes the tables.
+//! packets through `port`s under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of
+//! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`handshake`, `acknowledgment`,
+//! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
+//! `inbox` and `mapping` join the subflows of a connection; `app` and `messages` are of applications. `probe` samples;
+//! [`outcome`] ends the run: `conservation`, then `flow_table` and `tables`.
 
+mod acknowledgment;
+mod address;
 mod app;
 mod calendar;
 pub mod config;
 pub mod congestion;
+mod conservation;
 mod datagram;
 pub mod engine;
+mod flow_table;
+mod handshake;
 mod host;
 mod inbox;
+mod islands;
 mod loss_recovery;
+mod mapping;
+mod messages;
 mod multipath;
+mod network_card;
+mod opening;
 pub mod outcome;
 mod packet;
 mod port;
@@ -27,8 +38,10 @@ mod receiver;
 mod record;
 mod rtt;
 mod scoreboard;
+mod segments;
 mod sender;
 mod stream;
+mod tables;
 mod turns;
 mod wear;
 mod window;

@@ -18,10 +18,11 @@ use crate::config::Config;
 use crate::congestion::{Control, Path};
 use crate::host::{Hosts, SinkEnd, SourceEnd};
 use crate::inbox::Inbox;
+use crate::mapping::NO_DATA;
 use crate::packet::{Kind, Packet, flag};
 use crate::receiver::{Shared, Stage};
 use crate::record::{Reason, UNKNOWN};
-use crate::sender::{NO_DATA, Phase, Sender, Sent};
+use crate::sender::{Phase, Sender, Sent};
 use crate::stream::Stream;
 use crate::wire::Wire;
 

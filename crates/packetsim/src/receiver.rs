@@ -12,11 +12,13 @@ use serde::{Deserialize, Serialize};
 use weft_net::transport::Headers;
 use weft_net::transport::tcp::Tcp;
 
+use crate::address::{Address, SYN_BYTES};
 use crate::inbox::FIRST_WINDOW;
+use crate::islands::Islands;
 use crate::packet::{Kind, Packet, flag};
 use crate::record::Extents;
 use crate::rtt::Rtt;
-use crate::sender::{Address, NEVER, SYN_BYTES};
+use crate::sender::NEVER;
 use crate::wire::Wire;
 
 /// How far a fetch has come; an upload begins at `Receiving`.
@@ -75,10 +77,8 @@ pub(crate) struct Receiver {
     pub(crate) shared: Option<Shared>,
     /// This side opened the connection.
     opens: bool,
-    /// Segments beyond the first gap, as disjoint ranges in order.
-    ranges: Vec<(u32, u32)>,
-    /// One segment of each of the last three blocks that changed, newest first.
-    recent: [u32; 3],
+    /// What has arrived beyond the first gap.
+    islands: Islands,
     /// Segments that arrived in order and are not acknowledged yet.
     pending: u32,
     quick: u32,
@@ -151,7 +151,7 @@ impl Receiver {
             is_dctcp,
             request,
         } = setup;
-        let (total, _) = crate::sender::segments(size, mss);
+        let (total, _) = crate::segments::segments(size, mss);
         let most_buffer = tcp.receive_window.0;
         Self {
             address,
@@ -170,8 +170,7 @@ impl Receiver {
             mss,
             shared,
             opens: false,
-            ranges: Vec::new(),
-            recent: [u32::MAX; 3],
+            islands: Islands::new(),
             pending: 0,
             quick: tcp.quick_acks as u32,
             ack_every: tcp.ack_every as u32,
@@ -378,7 +377,7 @@ impl Receiver {
         }
         self.last_arrival = wire.now;
         self.note_mark(packet, wire);
-        if seq == self.next && self.ranges.is_empty() {
+        if seq == self.next && self.islands.is_empty() {
             // In order: nearly always.
             if seq == self.last_ack {
                 self.echo_stamp = packet.stamp;
@@ -429,12 +428,7 @@ impl Receiver {
         }
         self.highest = self.highest.max(seq + 1);
         self.quick = self.quick_acks;
-        if seq < self.next
-            || self
-                .ranges
-                .iter()
-                .any(|&(start, end)| (start..end).contains(&seq))
-        {
+        if seq < self.next || self.islands.contains(seq) {
             self.duplicates += 1;
             if self.next == self.total {
                 // The sender has not heard that everything is here.
@@ -449,57 +443,18 @@ impl Receiver {
         }
         self.take(packet);
         if seq == self.next {
-            self.next += 1;
-            if self.ranges[0].0 == self.next {
-                self.next = self.ranges.remove(0).1;
-            }
-            if self.ranges.is_empty() {
+            self.next = self.islands.reach(self.next + 1);
+            if self.islands.is_empty() {
                 self.peaks.clear();
             }
             if self.next == self.total {
                 return self.complete(wire);
             }
         } else {
-            self.insert(seq);
+            self.islands.insert(seq);
         }
         self.acknowledge(wire, 0);
         false
-    }
-
-    fn insert(&mut self, seq: u32) {
-        let at = self.ranges.partition_point(|&(start, _)| start <= seq);
-        let joins_left = at > 0 && self.ranges[at - 1].1 == seq;
-        let joins_right = at < self.ranges.len() && self.ranges[at].0 == seq + 1;
-        match (joins_left, joins_right) {
-            (true, true) => {
-                self.ranges[at - 1].1 = self.ranges[at].1;
-                self.ranges.remove(at);
-            }
-            (true, false) => self.ranges[at - 1].1 = seq + 1,
-            (false, true) => self.ranges[at].0 = seq,
-            (false, false) => self.ranges.insert(at, (seq, seq + 1)),
-        }
-        // RFC 2018, section 4: the block with the newest segment comes first, then those reported most recently.
-        let block = self.block_of(seq);
-        let others: Vec<u32> = self
-            .recent
-            .iter()
-            .copied()
-            .filter(|&s| self.block_of(s).is_some_and(|b| Some(b) != block))
-            .collect();
-        self.recent = [
-            seq,
-            others.first().copied().unwrap_or(u32::MAX),
-            others.get(1).copied().unwrap_or(u32::MAX),
-        ];
-    }
-
-    fn block_of(&self, seq: u32) -> Option<(u32, u32)> {
-        let at = self.ranges.partition_point(|&(start, _)| start <= seq);
-        self.ranges
-            .get(at.wrapping_sub(1))
-            .copied()
-            .filter(|&(_, end)| seq < end)
     }
 
     fn note_mark(&mut self, packet: &Packet, wire: &mut Wire) {
@@ -538,24 +493,9 @@ impl Receiver {
         packet.window = self.offer();
         packet.data = self.shared.map_or(0, |s| s.data);
         let mut blocks = u16::from(flags & flag::DUPLICATE != 0);
-        if !self.ranges.is_empty() {
-            let mut at = 0;
-            for seq in self.recent {
-                let Some((start, end)) = self.block_of(seq) else {
-                    continue;
-                };
-                let distance = start - self.next;
-                if blocks >= self.headers.sack_blocks {
-                    break;
-                }
-                if distance > 0xffff {
-                    // Farther than a block can say: the sender hears of it when the gap is shorter.
-                    continue;
-                }
-                packet.sack[at] = distance << 16 | (end - start).min(0xffff);
-                at += 1;
-                blocks += 1;
-            }
+        if !self.islands.is_empty() {
+            let room = self.headers.sack_blocks.saturating_sub(blocks);
+            blocks += self.islands.report(self.next, room, &mut packet.sack);
         }
         if blocks > 0 {
             // Two bytes of padding, kind and length, and eight bytes per block.

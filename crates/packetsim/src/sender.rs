@@ -2,76 +2,28 @@
 //!
 //! Read first: RFC 9293 section 3, RFC 5681, RFC 6298, RFC 6675, RFC 8985. The parts live apart: `scoreboard.rs` (what
 //! is in flight), `rtt.rs` (timeouts), `loss_recovery.rs` (what is lost), `congestion.rs` (how large the window is).
-//! This file ties them together: what an ACK, a timer or room in the network card makes the sender do.
+//! `handshake.rs` begins and ends the connection, `acknowledgment.rs` takes what ACKs say; this file sends, and keeps the
+//! timers. What the segments carry beside plain payload is in `mapping.rs` (subflows) and `messages.rs` (applications).
 //!
-//! Departures: a retransmission that is selectively acknowledged counts for RACK if it took at least half the smoothed
-//! round trip: RFC 8985 section 6.2 looks at the timestamp echo, which an out-of-order segment does not set, so that a
-//! lost retransmission would always wait for the timer; Linux takes the smallest round trip, which long queues exceed.
-//! Sequence numbers count segments; the FIN rides on the last one; a spurious recovery is undone when
-//! the timestamp echo shows that the original arrived (RFC 3522, as Linux does), for which `timestamps` must be on.
-
-use std::collections::VecDeque;
+//! Sequence numbers count segments; the FIN rides on the last one.
 
 use serde::{Deserialize, Serialize};
 use weft_net::transport::Headers;
 use weft_net::transport::tcp::Tcp;
 
-use crate::congestion::{Ack, Control, Controller, Path, Window};
-use crate::loss_recovery::{Limits, Rack, detect_by_count};
-use crate::packet::{Kind, Packet, flag, stamp};
+use crate::address::Address;
+use crate::congestion::{Control, Controller, Path, Window};
+use crate::loss_recovery::Rack;
+use crate::mapping::{Mapping, NO_DATA};
+use crate::messages::Messages;
+use crate::packet::{Kind, Packet, flag};
 use crate::rtt::Rtt;
-use crate::scoreboard::{Delivered, Scoreboard};
+use crate::scoreboard::Scoreboard;
+use crate::segments::segments;
 use crate::wire::Wire;
 
 /// No timer.
 pub(crate) const NEVER: u64 = u64::MAX;
-/// IP packet of a SYN or SYN-ACK: 20 bytes IP, 40 TCP with its options (MSS, SACK, timestamps, window scale).
-pub(crate) const SYN_BYTES: u16 = 60;
-
-/// Where a subflow lives and how its packets look.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Address {
-    /// The subflow.
-    pub(crate) flow: u32,
-    /// The flow that it belongs to.
-    pub(crate) owner: u32,
-    /// Its number there.
-    pub(crate) number: u32,
-    /// The host that this end lives on.
-    pub(crate) node: u32,
-    /// The link that it sends on.
-    pub(crate) link: u32,
-    /// The other host.
-    pub(crate) dst: u32,
-    /// Hash of the five-tuple in this direction.
-    pub(crate) entropy: u32,
-    /// Bytes of the options of MPTCP in SYN, SYN-ACK and third packet.
-    pub(crate) handshake: [u8; 3],
-    /// [`flag::BACKWARD`] at the destination of the payload, else 0.
-    pub(crate) direction: u8,
-}
-
-impl Address {
-    /// A packet of this end.
-    #[inline]
-    pub(crate) fn packet(&self, kind: Kind, seq: u32, bytes: u16, flags: u8, now: u64) -> Packet {
-        Packet {
-            time: 0,
-            link: 0,
-            flow: self.flow,
-            dst: self.dst,
-            entropy: self.entropy,
-            seq,
-            bytes,
-            kind,
-            flags: flags | self.direction,
-            stamp: stamp(now),
-            window: 0,
-            sack: [0; 3],
-            data: 0,
-        }
-    }
-}
 
 /// The life of a connection at the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -94,7 +46,7 @@ pub(crate) enum Phase {
 
 /// How the sender repairs losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Repair {
+pub(crate) enum Repair {
     None,
     /// Fast recovery.
     Fast,
@@ -104,7 +56,7 @@ enum Repair {
 
 /// What the next timer is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Timer {
+pub(crate) enum Timer {
     Retransmit,
     /// RACK's reordering window ends.
     Reorder,
@@ -114,75 +66,10 @@ enum Timer {
 
 /// What to restore if the loss was none.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Undo {
-    window: Window,
+pub(crate) struct Undo {
+    pub(crate) window: Window,
     /// Time of the first retransmission, ps; `None` before it.
-    resent: Option<u64>,
-}
-
-/// What a subflow of a multipath connection carries: its mapping of segments to data segments.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Mapping {
-    /// Ring: by segment, its data segment.
-    ring: Vec<u32>,
-    /// The data segment that it may send next; [`NO_DATA`] if there is none.
-    pub(crate) offer: u32,
-    /// The last data segment of the flow, and its payload.
-    last: (u32, u16),
-    /// This side opened the subflow.
-    opens: bool,
-    /// The retransmission timer has expired: the others shall send what is in flight here.
-    pub(crate) timed_out: bool,
-    /// Segments below this have been given to the others.
-    given: u32,
-}
-
-/// Messages of an application, one after another.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Messages {
-    /// Of those that are not acknowledged: the segment after the last, and the payload of the last.
-    ends: VecDeque<(u32, u16)>,
-    /// The request that comes next.
-    next: u32,
-    /// Requests that have overtaken it: their numbers, and how much they ask for.
-    early: Vec<(u32, u32)>,
-}
-
-/// No data for the subflow.
-pub(crate) const NO_DATA: u32 = u32::MAX;
-
-impl Mapping {
-    pub(crate) fn new(last: (u32, u16)) -> Self {
-        Self {
-            ring: vec![0; 16],
-            offer: NO_DATA,
-            last,
-            opens: false,
-            timed_out: false,
-            given: 0,
-        }
-    }
-
-    #[inline]
-    fn data(&self, seq: u32) -> u32 {
-        self.ring[seq as usize & (self.ring.len() - 1)]
-    }
-
-    /// Segment `seq`, sent after those from `una` on, carries what was offered.
-    #[inline]
-    fn put(&mut self, una: u32, seq: u32) {
-        if (seq - una) as usize == self.ring.len() {
-            let mut larger = vec![0; self.ring.len() * 2];
-            let mask = larger.len() - 1;
-            for old in una..seq {
-                larger[old as usize & mask] = self.data(old);
-            }
-            self.ring = larger;
-        }
-        let mask = self.ring.len() - 1;
-        self.ring[seq as usize & mask] = self.offer;
-        self.offer = NO_DATA;
-    }
+    pub(crate) resent: Option<u64>,
 }
 
 /// Why [`Sender::send_next`] did not send.
@@ -201,16 +88,16 @@ pub(crate) enum Sent {
 pub(crate) struct Sender {
     pub(crate) address: Address,
     pub(crate) phase: Phase,
-    repair: Repair,
+    pub(crate) repair: Repair,
     timer: Timer,
-    is_ecn_capable: bool,
+    pub(crate) is_ecn_capable: bool,
     /// The next data packet carries CWR.
-    says_cwr: bool,
+    pub(crate) says_cwr: bool,
     /// The window limited the last attempt to send.
-    is_limited: bool,
-    has_rack: bool,
+    pub(crate) is_limited: bool,
+    pub(crate) has_rack: bool,
     has_probe: bool,
-    has_timestamps: bool,
+    pub(crate) has_timestamps: bool,
     limited_transmit: bool,
     /// Waits in the host's list for room in the card.
     pub(crate) waits_for_card: bool,
@@ -219,39 +106,39 @@ pub(crate) struct Sender {
     pub(crate) board: Scoreboard,
     pub(crate) window: Window,
     pub(crate) rtt: Rtt,
-    control: Controller,
-    rack: Rack,
+    pub(crate) control: Controller,
+    pub(crate) rack: Rack,
     /// First segment beyond the receiver's window.
-    edge: u32,
+    pub(crate) edge: u32,
     /// Segments of the flow; `u32::MAX` for an endless one.
     total: u32,
-    headers: Headers,
+    pub(crate) headers: Headers,
     mss: u16,
     last_payload: u16,
     /// Of a subflow of a multipath connection.
     pub(crate) mapping: Option<Box<Mapping>>,
     /// Of a connection of an application.
     pub(crate) messages: Option<Box<Messages>>,
-    duplicate_acks: u32,
+    pub(crate) duplicate_acks: u32,
     /// What it is without reordering, and at most with it; the same if it does not adapt.
-    duplicate_acks_range: (u32, u32),
-    repair_until: u32,
-    undo: Option<Undo>,
+    pub(crate) duplicate_acks_range: (u32, u32),
+    pub(crate) repair_until: u32,
+    pub(crate) undo: Option<Undo>,
     /// SACK blocks of the last ACK, so that known segments are not walked again.
-    known: [(u32, u32); 3],
+    pub(crate) known: [(u32, u32); 3],
     /// Tail loss probe: the segment after the last one when it was sent, and whether it was a retransmission.
-    probe: Option<(u32, bool)>,
+    pub(crate) probe: Option<(u32, bool)>,
     ack_delay: u64,
     /// Start of the retransmission timer.
-    timer_base: u64,
+    pub(crate) timer_base: u64,
     /// When the last data left or was acknowledged.
-    last_activity: u64,
+    pub(crate) last_activity: u64,
     /// When RACK's reordering timer is due.
-    reorder_due: u64,
-    deadline: u64,
+    pub(crate) reorder_due: u64,
+    pub(crate) deadline: u64,
     /// When the outstanding timer event happens; [`NEVER`] if there is none.
     wake_at: u64,
-    retries: u32,
+    pub(crate) retries: u32,
     max_retries: u32,
     /// Longest backlog of the card, ps, at which this flow still adds to it.
     card_room: u64,
@@ -263,8 +150,8 @@ pub(crate) struct Sender {
     /// Packets that it sent, and that arrived for it.
     pub(crate) packets: u64,
     pub(crate) arrived: u64,
-    handshake_sent: u64,
-    handshakes: u32,
+    pub(crate) handshake_sent: u64,
+    pub(crate) handshakes: u32,
 }
 
 /// What a sender is made of.
@@ -283,26 +170,6 @@ pub(crate) struct Setup<'a> {
     pub(crate) has_messages: bool,
     pub(crate) card_room: u64,
     pub(crate) is_ecn_capable: bool,
-}
-
-/// RFC 8985, section 6.2, step 2: the ACK of a segment that was resent echoes a clock from before that, so it may be the
-/// original that arrived, and says nothing about the retransmission.
-#[inline]
-fn echoes_earlier(echo: u32, segment: &Delivered, has_timestamps: bool) -> bool {
-    segment.was_resent && has_timestamps && (echo.wrapping_sub(stamp(segment.sent)) as i32) < 0
-}
-
-/// Segments of a flow, and the payload of the last one.
-pub(crate) fn segments(size: Option<u64>, mss: u16) -> (u32, u16) {
-    let Some(size) = size else {
-        return (u32::MAX, mss);
-    };
-    let mss = u64::from(mss);
-    let count = size.div_ceil(mss).max(1);
-    (
-        u32::try_from(count).expect("checked when the scenario is taken"),
-        (size - (count - 1) * mss) as u16,
-    )
 }
 
 impl Sender {
@@ -382,66 +249,9 @@ impl Sender {
         }
     }
 
-    fn emit(&mut self, wire: &mut Wire, packet: Packet) {
+    pub(crate) fn emit(&mut self, wire: &mut Wire, packet: Packet) {
         self.wire_bytes += wire.emit(self.address.link, self.address.node, packet);
         self.packets += 1;
-    }
-
-    // ---- the handshake ----
-
-    /// Opens the connection of an upload.
-    pub(crate) fn open(&mut self, wire: &mut Wire) {
-        self.phase = Phase::Opening;
-        if let Some(mapping) = &mut self.mapping {
-            mapping.opens = true;
-        }
-        self.send_handshake(wire, Kind::Syn);
-    }
-
-    /// Answers the SYN of a fetch; also when it comes again.
-    pub(crate) fn answer(&mut self, wire: &mut Wire) {
-        if matches!(self.phase, Phase::Opening | Phase::Answering) {
-            self.phase = Phase::Answering;
-            self.send_handshake(wire, Kind::SynAck);
-        }
-    }
-
-    fn send_handshake(&mut self, wire: &mut Wire, kind: Kind) {
-        let again = if self.handshakes > 0 { flag::AGAIN } else { 0 };
-        let [syn, syn_ack, third] = self.address.handshake.map(u16::from);
-        let bytes = match kind {
-            Kind::Syn => SYN_BYTES + syn,
-            Kind::SynAck => SYN_BYTES + syn_ack,
-            Kind::Join => self.headers.plain + third,
-            _ => self.headers.ack,
-        };
-        let packet = self.address.packet(kind, 0, bytes, again, wire.now);
-        self.emit(wire, packet);
-        self.handshake_sent = wire.now;
-        self.handshakes += 1;
-        self.timer_base = wire.now;
-        self.arm(wire, wire.now + self.rtt.rto(), Timer::Retransmit);
-    }
-
-    /// The other side has answered (SYN-ACK) or asked (request): data may flow. `window` is its offer, in segments.
-    pub(crate) fn established(&mut self, wire: &mut Wire, window: u32) {
-        if !matches!(self.phase, Phase::Opening | Phase::Answering) {
-            return;
-        }
-        if self.handshakes == 1 {
-            self.rtt.sample(wire.now - self.handshake_sent);
-        }
-        if self.phase == Phase::Opening {
-            let bytes = self.headers.plain + u16::from(self.address.handshake[2]);
-            let ack = self.address.packet(Kind::Ack, 0, bytes, 0, wire.now);
-            self.emit(wire, ack);
-        }
-        self.rtt.backoff = 0;
-        self.retries = 0;
-        self.phase = Phase::Open;
-        self.edge = window;
-        self.is_stuck = window == 0;
-        self.deadline = NEVER;
     }
 
     // ---- messages of an application ----
@@ -449,83 +259,21 @@ impl Sender {
     /// A message to be sent after all others.
     pub(crate) fn add_message(&mut self, bytes: u64) {
         if let Some(messages) = &mut self.messages {
-            let (count, last) = segments(Some(bytes), self.mss);
-            self.total = (self.total.checked_add(count))
-                .expect("an application's connection carries fewer than 2^32 segments");
-            messages.ends.push_back((self.total, last));
+            self.total = messages.add(bytes, self.total, self.mss);
         }
     }
 
     /// Request `number` arrives, perhaps early or again: its answer of so many bytes follows those of the ones before.
     pub(crate) fn on_request(&mut self, number: u32, bytes: u32) {
-        let Some(messages) = &mut self.messages else {
-            return;
-        };
-        if number < messages.next || messages.early.iter().any(|e| e.0 == number) {
-            return;
-        }
-        messages.early.push((number, bytes));
-        loop {
-            let Some(messages) = &mut self.messages else {
-                return;
-            };
-            let Some(at) = messages.early.iter().position(|e| e.0 == messages.next) else {
-                return;
-            };
-            let (_, bytes) = messages.early.swap_remove(at);
-            messages.next += 1;
-            self.add_message(u64::from(bytes));
-        }
-    }
-
-    // ---- a subflow that joins and ends (RFC 8684, sections 3.2 and 3.3.3) ----
-
-    /// The SYN-ACK of a subflow that joins arrives: sends the third packet and waits for the fourth.
-    pub(crate) fn join_answered(&mut self, wire: &mut Wire) {
-        if self.phase == Phase::Opening {
-            if self.handshakes == 1 {
-                self.rtt.sample(wire.now - self.handshake_sent);
+        if let Some(messages) = &mut self.messages {
+            messages.note_request(number, bytes);
+            while let Some(bytes) = messages.take_request() {
+                self.total = messages.add(u64::from(bytes), self.total, self.mss);
             }
-            self.begin(Phase::Joining);
-            self.send_handshake(wire, Kind::Join);
         }
     }
 
-    /// The fourth packet arrives at the side that opened the subflow, or the third at the other, which answers it.
-    pub(crate) fn on_join(&mut self, wire: &mut Wire) {
-        let opens = self.mapping.as_ref().is_some_and(|m| m.opens);
-        if opens && self.phase == Phase::Joining || !opens && self.phase == Phase::Answering {
-            if self.handshakes == 1 {
-                self.rtt.sample(wire.now - self.handshake_sent);
-            }
-            self.begin(Phase::Open);
-            self.deadline = NEVER;
-        }
-        if !opens && self.phase == Phase::Open {
-            let ack = (self.address).packet(Kind::Join, 0, self.headers.ack, 0, wire.now);
-            self.emit(wire, ack);
-        }
-    }
-
-    /// All data is acknowledged: ends the subflow.
-    pub(crate) fn finish(&mut self, wire: &mut Wire) {
-        self.begin(Phase::Closing);
-        self.send_handshake(wire, Kind::Fin);
-    }
-
-    /// Ends the subflow without waiting for an answer.
-    pub(crate) fn reset(&mut self, wire: &mut Wire) {
-        let packet = (self.address).packet(Kind::Reset, 0, self.headers.ack, 0, wire.now);
-        self.emit(wire, packet);
-        self.phase = Phase::Closed;
-    }
-
-    fn begin(&mut self, phase: Phase) {
-        self.phase = phase;
-        self.rtt.backoff = 0;
-        self.retries = 0;
-        self.handshakes = 0;
-    }
+    // ---- the data of a subflow ----
 
     /// Sets what may be sent next: a data segment of the connection, or [`NO_DATA`].
     #[inline]
@@ -644,8 +392,7 @@ impl Sender {
             }
         }
         if let Some(messages) = &self.messages {
-            let at = messages.ends.partition_point(|&(end, _)| end <= seq);
-            let (end, last) = messages.ends[at];
+            let (end, last) = messages.end_of(seq);
             // The end of a message asks for its acknowledgment, as PSH does; it is no FIN.
             (payload, flags) = if seq + 1 == end {
                 (last, flags | flag::FIN)
@@ -660,219 +407,6 @@ impl Sender {
         self.last_activity = wire.now;
     }
 
-    // ---- acknowledgments ----
-
-    /// An ACK arrives. The caller then sends what the window allows and calls [`Self::set_timer`].
-    #[inline]
-    pub(crate) fn on_ack(&mut self, packet: &Packet, wire: &mut Wire) {
-        let now = wire.now;
-        let una = self.board.una;
-        if self.phase != Phase::Open || packet.seq > self.board.nxt {
-            return;
-        }
-        let acked = packet.seq.saturating_sub(una);
-        self.edge = self.edge.max(packet.seq.saturating_add(packet.window));
-        let (mut sample, mut echoed, mut newest, mut delivered) = (0, 0, 0, 0);
-        let has_gaps = self.board.sacked > 0 || self.repair != Repair::None;
-        if acked > 0 {
-            let (rack, min_rtt, high_sacked) =
-                (&mut self.rack, self.rtt.min, self.board.high_sacked);
-            let (has_rack, has_timestamps, mut reordering) =
-                (self.has_rack, self.has_timestamps, 0);
-            self.board.acknowledge(packet.seq, |segment| {
-                delivered += 1;
-                if !segment.was_resent {
-                    newest = now - segment.sent;
-                    if sample == 0 {
-                        sample = newest;
-                    }
-                    reordering = reordering.max(high_sacked.saturating_sub(segment.seq));
-                } else if has_timestamps && packet.stamp == stamp(segment.sent) {
-                    // The echo says that it was the last transmission that arrived (RFC 7323, section 4).
-                    echoed = now - segment.sent;
-                }
-                if has_rack && !echoes_earlier(packet.stamp, &segment, has_timestamps) {
-                    rack.delivered(segment, now, min_rtt);
-                }
-            });
-            if reordering > 0 {
-                self.saw_reordering(reordering);
-            }
-            if sample == 0 {
-                sample = echoed;
-            }
-        }
-        if packet.sack[0] != 0 {
-            delivered += self.on_sack(packet, now);
-        }
-        if sample != 0 {
-            self.rtt.sample(sample);
-        }
-        let ack = Ack {
-            now,
-            acked,
-            rtt: newest,
-            srtt: self.rtt.srtt,
-            una: self.board.una,
-            nxt: self.board.nxt,
-            is_marked: packet.flags & flag::ECE != 0,
-            is_limited: self.is_limited
-                || (self.window.in_slow_start()
-                    && self.window.cwnd < 2.0 * f64::from(self.board.pipe() + delivered)),
-        };
-        self.control.on_delivered(delivered, &ack);
-        if acked > 0 {
-            self.rtt.backoff = 0;
-            self.retries = 0;
-            self.timer_base = now;
-            self.last_activity = now;
-            if self.undo.is_some() {
-                self.undo_if_spurious(packet, now);
-            }
-        }
-        if ack.is_marked && self.is_ecn_capable {
-            let before = self.window.cwnd;
-            self.control.on_mark(&mut self.window, &ack);
-            self.says_cwr |= self.window.cwnd < before;
-        }
-        if packet.flags & flag::DUPLICATE != 0 {
-            self.rack.saw_duplicate(self.board.una, self.board.nxt);
-        }
-        if self.probe.is_some() {
-            self.judge_probe(packet, acked, now);
-        }
-        if has_gaps || self.board.sacked > 0 {
-            self.detect_losses(now);
-        } else {
-            self.reorder_due = 0;
-        }
-        if acked > 0 {
-            let after_timeout = self.repair == Repair::Timeout;
-            if self.repair != Repair::None && self.board.una >= self.repair_until {
-                self.repair = Repair::None;
-                self.undo = None;
-                self.rack.recovered();
-            }
-            if after_timeout {
-                // What had been selectively acknowledged before does not open the window again (RFC 3465, section 2.3).
-                let ack = Ack {
-                    acked: delivered.min(2),
-                    ..ack
-                };
-                self.control.on_ack(&mut self.window, &ack);
-            } else if self.repair == Repair::None {
-                self.control.on_ack(&mut self.window, &ack);
-            }
-        }
-        self.is_stuck = self.edge == 0;
-        if let Some(messages) = &mut self.messages {
-            while messages.ends.front().is_some_and(|e| e.0 <= self.board.una) {
-                messages.ends.pop_front();
-            }
-        }
-    }
-
-    /// Marks what the SACK blocks report; returns how many segments are newly delivered.
-    #[cold]
-    fn on_sack(&mut self, packet: &Packet, now: u64) -> u32 {
-        let mut delivered = 0;
-        let mut known = [(0, 0); 3];
-        for (i, &block) in packet
-            .sack
-            .iter()
-            .enumerate()
-            .take_while(|&(_, &block)| block != 0)
-        {
-            let start = packet.seq + (block >> 16);
-            let end = start + (block & 0xffff);
-            // A block mostly grows at its end: begin where the last ACK's block of the same start ended.
-            let from = self
-                .known
-                .iter()
-                .filter(|k| k.0 == start)
-                .map(|k| k.1)
-                .max()
-                .unwrap_or(start);
-            // An ACK that was overtaken may report segments that are acknowledged by now.
-            for seq in from.max(start).max(self.board.una)..end.min(self.board.nxt) {
-                let high_sacked = self.board.high_sacked;
-                if let Some(segment) = self.board.sack(seq) {
-                    delivered += 1;
-                    if !segment.was_resent && seq < high_sacked {
-                        self.saw_reordering(high_sacked - seq);
-                    }
-                    if self.has_rack {
-                        // The echo of a selective ACK says nothing of this segment: what comes back in less than
-                        // half a round trip is taken for a late original.
-                        let is_early = now - segment.sent < self.rtt.srtt / 2;
-                        if !(segment.was_resent && is_early) {
-                            self.rack.delivered(segment, now, self.rtt.min);
-                        }
-                    }
-                }
-            }
-            known[i] = (start, end);
-        }
-        self.known = known;
-        delivered
-    }
-
-    /// The first ACK after a retransmission echoes the clock of the original: the loss was none.
-    fn undo_if_spurious(&mut self, packet: &Packet, now: u64) {
-        let Some(Undo {
-            window,
-            resent: Some(resent),
-        }) = self.undo
-        else {
-            return;
-        };
-        // The clock wraps after 4.4 s: beyond half of that it cannot tell before from after.
-        let is_clear = self.has_timestamps && now - resent < (1 << 31) << 10;
-        if is_clear && (packet.stamp.wrapping_sub(stamp(resent)) as i32) < 0 {
-            self.window.cwnd = self.window.cwnd.max(window.cwnd);
-            self.window.ssthresh = window.ssthresh;
-            self.board.forget_losses();
-            self.control.on_undo();
-            self.rack.saw_reordering();
-            self.repair = Repair::None;
-        }
-        // One verdict per recovery: later ACKs echo segments that were sent after it began.
-        self.undo = None;
-    }
-
-    /// A segment was delivered after one that is `distance` minus one segments above it: RACK waits from now on, and if the
-    /// threshold adapts, so many duplicate ACKs say nothing (Linux: tcp_check_sack_reordering).
-    #[cold]
-    fn saw_reordering(&mut self, distance: u32) {
-        self.rack.saw_reordering();
-        let most = self.duplicate_acks_range.1;
-        self.duplicate_acks = self.duplicate_acks.max(distance.min(most));
-    }
-
-    fn detect_losses(&mut self, now: u64) {
-        if self.has_rack {
-            let limits = Limits {
-                in_recovery: self.repair != Repair::None,
-                duplicate_acks: self.duplicate_acks,
-                srtt: self.rtt.srtt,
-                min_rtt: self.rtt.min,
-            };
-            let wait = self.rack.detect(&mut self.board, now, &limits);
-            self.reorder_due = if wait == 0 { 0 } else { now + wait };
-        } else {
-            detect_by_count(&mut self.board, self.duplicate_acks);
-        }
-        if self.repair == Repair::None && self.board.lost > 0 {
-            self.undo = Some(Undo {
-                window: self.window,
-                resent: None,
-            });
-            self.control.on_loss(&mut self.window, now, self.board.nxt);
-            self.repair = Repair::Fast;
-            self.repair_until = self.board.nxt;
-        }
-    }
-
     // ---- tail loss probe (RFC 8985, section 7) ----
 
     fn send_probe(&mut self, wire: &mut Wire) {
@@ -884,27 +418,6 @@ impl Sender {
             self.probe = Some((self.board.nxt, true));
         }
         self.timer_base = wire.now;
-    }
-
-    /// Section 7.4: if the probe repaired a loss, the window must answer for it.
-    fn judge_probe(&mut self, packet: &Packet, acked: u32, now: u64) {
-        let Some((end, was_resent)) = self.probe else {
-            return;
-        };
-        if packet.seq < end {
-            return;
-        }
-        let is_duplicate = packet.flags & flag::DUPLICATE != 0;
-        if !was_resent || is_duplicate {
-            self.probe = None;
-        } else if packet.seq > end {
-            self.probe = None;
-            if self.repair == Repair::None {
-                self.control.on_loss(&mut self.window, now, self.board.nxt);
-            }
-        } else if acked == 0 && packet.sack[0] == 0 {
-            self.probe = None;
-        }
     }
 
     // ---- timers ----
@@ -942,7 +455,7 @@ impl Sender {
 
     /// The timer is mostly moved back, so an event that comes too early sets itself again.
     #[inline]
-    fn arm(&mut self, wire: &mut Wire, deadline: u64, timer: Timer) {
+    pub(crate) fn arm(&mut self, wire: &mut Wire, deadline: u64, timer: Timer) {
         self.deadline = deadline;
         self.timer = timer;
         if deadline < self.wake_at {
@@ -1031,15 +544,6 @@ impl Sender {
             self.phase = Phase::Failed;
         }
         self.phase == Phase::Failed
-    }
-
-    /// The receiver's FIN has arrived and everything is acknowledged: answers it and is done.
-    pub(crate) fn close(&mut self, wire: &mut Wire) {
-        let last = self
-            .address
-            .packet(Kind::Ack, 0, self.headers.ack, flag::FIN, wire.now);
-        self.emit(wire, last);
-        self.phase = Phase::Closed;
     }
 
     /// The congestion window, bytes of payload.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use weft_net::transport::mptcp::{Mptcp, Scheduler};
 
 use crate::congestion::Path;
-use crate::sender::segments;
+use crate::segments::segments;
 
 /// One connection; plain data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
