@@ -28,6 +28,7 @@ LINKS = pl.DataFrame(
         "src": ["a", "b", "a", "c", "b", "d", "c", "d"],
         "dst": ["b", "a", "c", "a", "d", "b", "d", "c"],
         "utilization": [0.1, 0.0, 0.3, 0.0, 0.9, 0.0, 0.3, 0.0],
+        "rate_bps": [10_000_000_000] * 8,
     }
 )
 QUEUES = pl.DataFrame({"enqueued_packets": [97, 0], "dropped_packets": [2, 1]})
@@ -38,7 +39,9 @@ PATHS = pl.DataFrame(
         "tx_bytes": [300, 100, 50, 70, 20],
     }
 )
-TABLES = {"flows": FLOWS, "links": LINKS, "queues": QUEUES, "paths": PATHS}
+# For what has levels, b and c are above the others.
+NODES = pl.DataFrame({"node": ["a", "d", "b", "c"], "kind": ["switch"] * 4, "level": [1, 1, 2, 2]})
+TABLES = {"flows": FLOWS, "links": LINKS, "queues": QUEUES, "paths": PATHS, "nodes": NODES}
 
 
 @pytest.mark.parametrize(
@@ -61,6 +64,15 @@ TABLES = {"flows": FLOWS, "links": LINKS, "queues": QUEUES, "paths": PATHS}
         ("drops", None, 3.0),
         ("loss", None, 0.03),
         ("retransmissions", None, 400 / 4000),
+        # Each source has two links of 10 Gbps.
+        ("goodput_share", "max", 0.4),
+        ("goodput_share", "sum", (8 + 8 / 3 + 0 + 1) / 20),
+        # d received 8 + 8/3 of the 9 + 3 Gbps that came over its links; nothing came over those to a, so that it has
+        # none, and b received nothing.
+        ("payload_share", None, (8 + 8 / 3) / 12),
+        # 1 Gbps went into b and 3 into c: 0.5 and 1.5 of their mean.
+        ("core_balance", None, 0.5),
+        ("core_balance", "max", 1.5),
         # Flow 0 used 2 of 2 paths, flow 1 one of 2, flow 2 its only one, flow 3 none of 2.
         ("path_share", None, (1 + 0.5 + 1 + 0) / 4),
         # Flow 0: 2 x 100 / 400; flow 1: an empty path; flow 2: 1; flow 3 sent nothing.
@@ -90,8 +102,8 @@ def test_missing_table_is_named_with_a_way_out(metric):
 @pytest.mark.parametrize("metric", METRICS.values(), ids=lambda metric: metric.name)
 def test_missing_column_is_named_with_a_way_out(metric):
     nothing = pl.DataFrame({"other": [1]})
-    with pytest.raises(ResultsError, match=r"(flows|links|queues|paths)\.\w+: no such column; the manifest"):
-        metric.value({"flows": nothing, "links": nothing, "queues": nothing, "paths": nothing})
+    with pytest.raises(ResultsError, match=r"(flows|links|queues|paths|nodes)\.\w+: no such column; the manifest"):
+        metric.value(dict.fromkeys(TABLES, nothing))
 
 
 def test_null_is_refused_where_every_flow_has_a_value():
@@ -110,6 +122,18 @@ def test_unknown_ideal_is_refused():
     flows = pl.DataFrame({"fct_ns": [7], "ideal_fct_ns": [None]}, schema={"fct_ns": pl.Int64, "ideal_fct_ns": pl.Int64})
     with pytest.raises(ResultsError, match="unknown for 1 of 1 finished flows"):
         METRICS["slowdown"].value({"flows": flows})
+
+
+def test_a_fabric_of_one_level_has_no_core():
+    nodes = pl.DataFrame({"node": ["a", "b"], "kind": ["host", "switch"], "level": [0, 1]})
+    with pytest.raises(ResultsError, match="core_balance: the switches of this fabric are all on one level"):
+        METRICS["core_balance"].value({"nodes": nodes, "links": LINKS})
+
+
+def test_a_core_that_carried_nothing_has_no_balance():
+    idle = LINKS.with_columns(utilization=pl.lit(0.0))
+    with pytest.raises(ResultsError, match="core_balance: nothing went through the switches of the highest level"):
+        METRICS["core_balance"].value(TABLES | {"links": idle})
 
 
 def test_unknown_summary_is_refused():

@@ -1,14 +1,20 @@
 """Layout: who stands where, and on which side traffic goes."""
 
 import math
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import polars as pl
 import pytest
-from synthetic import fat_tree, ring
+from synthetic import fat_tree, ring, write_folder
 
 from weft.errors import ResultsError
 from weft.report.fabric import cables, layer_name, layout
+from weft.report.figure import FIGURES, Ask
 from weft.report.figure.fabric import layer_strips
+from weft.report.folder import Folder, read_folder
 
 
 def tables(graph) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -108,3 +114,19 @@ def test_strips_hold_every_layer_and_keep_its_mean():
 
 def test_unknown_levels_are_numbered():
     assert [layer_name(level, 2, "jellyfish") for level in (0, 1, 2)] == ["host", "level 1", "level 2"]
+
+
+def test_a_layered_and_a_round_fabric_are_drawn_below_each_other(tmp_path: Path):
+    folders = [
+        write_folder(tmp_path / name, balances=("ecmp",), repeats=1, samples=False, graph=graph)
+        for name, graph in (("tree", fat_tree(4)), ("ring", ring(8)))
+    ]
+    tree, other = (read_folder(folder) for folder in folders)
+    mixed = SimpleNamespace(cells=[*tree.cells, replace(other.cells[0], label="ring")], axes=(), experiment={})
+    figure = FIGURES["fabric"].draw(cast(Folder, mixed), Ask("fabric"))
+    # Each panel has the heights of its own fabric.
+    assert [panel["layer"][0]["encoding"]["y"]["scale"]["domain"] for panel in figure.spec["concat"]] == [
+        [-0.1, 1.08],
+        [0.0, 1.0],
+    ]
+    assert figure.tables["nodes"].height == 36 + 16

@@ -59,7 +59,10 @@ def test_a_long_series_is_binned_in_equal_steps_of_time():
 @pytest.mark.parametrize(
     ("entry", "text"),
     [
-        ({"figure": "pie"}, 'report.figure: unknown "pie"; there are box, bar, line, ecdf, rank, heat, fabric, series'),
+        (
+            {"figure": "pie"},
+            'report.figure: unknown "pie"; there are box, bar, line, ecdf, rank, heat, reach, fabric, series',
+        ),
         ({"y": "goodput"}, 'report.figure: unknown ""'),
         ({"figure": "ecdf"}, 'report.y: the figure "ecdf" needs it'),
         ({"figure": "ecdf", "y": "fct", "x": "k"}, 'report.x: the figure "ecdf" does not have it'),
@@ -77,7 +80,7 @@ def test_a_metric_that_does_not_exist_is_refused_with_those_that_do(single: Path
     folder = read_folder(single)
     with pytest.raises(ResultsError, match="flows.speed: no such column"):
         FIGURES["ecdf"].draw(folder, Ask("ecdf", y="speed"))
-    with pytest.raises(ResultsError, match='unknown "goodput.p98"; metrics are goodput, throughput'):
+    with pytest.raises(ResultsError, match='unknown "goodput.p98"; metrics are goodput, goodput_share'):
         FIGURES["bar"].draw(folder, Ask("bar", y="goodput.p98"))
     with pytest.raises(ResultsError, match='no key "colour"; swept are nothing'):
         FIGURES["bar"].draw(folder, Ask("bar", y="goodput", x="colour"))

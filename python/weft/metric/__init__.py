@@ -10,15 +10,18 @@ METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("goodput", "Goodput", "bps", "flow", "higher", "mean", "RFC 2647, section 3.17"),
+        Metric("goodput_share", "Goodput share", "share", "flow", "higher", "mean", "Singla et al., NSDI 2012"),
         Metric("throughput", "Throughput", "bps", "flow", "higher", "mean", "DESIGN.md, section 4"),
         Metric("fct", "FCT", "ns", "flow", "lower", "mean", "Dukkipati and McKeown, CCR 2006"),
         Metric("slowdown", "Slowdown", "", "flow", "lower", "mean", "Alizadeh et al., SIGCOMM 2013"),
         Metric("completion", "Finished", "share", "run", "higher", "mean", "DESIGN.md, section 4"),
         Metric("fairness", "Jain index", "", "run", "higher", "mean", "Jain et al., DEC TR-301, 1984"),
+        Metric("payload_share", "Payload share", "share", "host", "higher", "mean", "RFC 2647 and RFC 5136"),
         Metric("utilization", "Utilization", "share", "link", "higher", "max", "RFC 5136, section 2.3"),
         Metric("drops", "Drops", "packets", "queue", "lower", "sum", "RFC 2863 (ifOutDiscards)"),
         Metric("loss", "Loss", "share", "run", "lower", "mean", "RFC 7680, section 2.3"),
         Metric("retransmissions", "Resent", "share", "run", "lower", "mean", "RFC 4898"),
+        Metric("core_balance", "Core balance", "", "core", "higher", "min", "Al-Fares et al., SIGCOMM 2008"),
         Metric("path_share", "Paths used", "share", "flow", "higher", "mean", "DESIGN.md, section 4"),
         Metric("path_evenness", "Path evenness", "", "flow", "higher", "mean", "DESIGN.md, section 4"),
     )

@@ -39,7 +39,7 @@ class Metric:
     name: str
     title: str
     unit: Literal["", "share", "bps", "ns", "packets"]
-    entity: Literal["flow", "link", "queue", "run"]
+    entity: Literal["flow", "link", "queue", "host", "core", "run"]
     better: Literal["higher", "lower"]
     summary: str
     source: str

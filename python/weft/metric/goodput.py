@@ -17,7 +17,13 @@ def goodput(tables: Tables) -> pl.Series:
     >>> goodput({"flows": pl.DataFrame({"goodput_bps": [9.0e6, 7.0e6]})}).to_list()
     [9000000.0, 7000000.0]
     """
-    flows = columns(tables, "flows", "goodput_bps")
-    if "start_ns" in tables["flows"].columns:
-        flows = tables["flows"].filter(pl.col("start_ns").is_not_null() | pl.col("goodput_bps").is_not_null())
-    return known({"flows": flows}, "flows", "goodput_bps")["goodput_bps"]
+    return started(tables, "goodput_bps")["goodput_bps"]
+
+
+def started(tables: Tables, *names: str) -> pl.DataFrame:
+    """These columns of the flows that started; `goodput_bps` is one of them, and null for the others alone."""
+    columns(tables, "flows", *names)  # Named with a way out where it is missing.
+    flows = tables["flows"]
+    if "start_ns" in flows.columns:
+        flows = flows.filter(pl.col("start_ns").is_not_null() | pl.col("goodput_bps").is_not_null())
+    return known({"flows": flows}, "flows", *names)

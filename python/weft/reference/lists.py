@@ -12,9 +12,11 @@ UNITS = {"": "ratio", "share": "share, 0 to 1", "bps": "bit/s", "ns": "ns", "pac
 
 def metrics() -> str:
     """Every metric: its unit, what it is a value of, and the doc comments of its file and function."""
-    lines = ["# Metrics", "", "A metric is computed from the [tables](tables.md) of one run: a value per flow, link or"]
-    lines += ["queue, and one number for the run by its usual summary; `NAME.SUMMARY` takes another one"]
-    lines += [f"({', '.join(f'`{name}`' for name in SUMMARIES)}). Intervals are over the repeats.", ""]
+    lines = ["# Metrics", "", "A metric is computed from the [tables](tables.md) of one run: a value per flow, link,"]
+    lines += [
+        "queue, host or core switch, and one number for the run by its usual summary; `NAME.SUMMARY` takes another"
+    ]
+    lines += [f"one ({', '.join(f'`{name}`' for name in SUMMARIES)}). Intervals are over the repeats.", ""]
     head = ("metric", "unit", "a value per", "of the run", "better", "source")
     rows = [
         (f"[{m.name}](#{m.name})", UNITS[m.unit], m.entity, m.summary, m.better, m.source) for m in METRICS.values()

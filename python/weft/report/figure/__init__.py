@@ -34,6 +34,7 @@ FIGURES: dict[str, Kind] = {
             "values",
         ),
         Kind("heat", "Mean of y per run as colour over the swept keys x and by.", ("x", "y", "by"), ("facet",), "runs"),
+        Kind("reach", "Share of the other hosts within so many hops, a curve per by.", (), ("by",), "links"),
         Kind("fabric", "Link utilization as colour over the drawn fabric, a panel per cell.", (), (), "links"),
         Kind(
             "series", "Samples of y over time: mean over flows, or a handful of flows or queues.", ("y",), (), "samples"

@@ -12,7 +12,7 @@ import polars as pl
 
 from weft.errors import ResultsError
 from weft.metric.definition import columns, known
-from weft.report.fabric import MOST_LINKS, Layout, cables, layer_name, layout
+from weft.report.fabric import MOST_LINKS, cables, layer_name, layout
 from weft.report.figure.drawing import MOST_PANELS, Figure, drawn_cells, finish, titled
 from weft.report.figure.kind import Ask
 from weft.report.folder import Cell, Folder
@@ -36,20 +36,18 @@ def draw(folder: Folder, ask: Ask) -> Figure:
 def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
     import altair as alt
 
-    lines, points, kinds = [], [], set()
-    plan: Layout | None = None
+    lines, points, plans = [], [], []
     for cell in cells:
         tables = cell.done[0].tables
         nodes = columns(tables, "nodes", "node", "kind", "level")
         links = known(tables, "links", "link", "src", "dst", "utilization")
         plan = layout(nodes, links)
-        kinds.add(plan.kind)
+        plans.append(plan)
         gap = (2.4 if links.height <= 200 else 1.0) * (1 if len(cells) <= 3 else 1.6)
         mark = pl.lit(cell.label).alias("cell")
         # The busiest on top.
         lines.append(cables(plan, links, WIDTH, gap).sort("utilization").with_columns(mark))
-        points.append(plan.nodes.with_columns(mark))
-    assert plan is not None
+        points.append(plan.nodes.select("node", "kind", "level", "x", "y", "crowd").with_columns(mark))
     line_table = pl.concat(lines).select("cell", "link", "utilization", "x", "y", "x2", "y2")
     node_table = pl.concat(points).select("cell", "node", "kind", "level", "x", "y", "crowd")
     tables_drawn = {"links": line_table, "nodes": node_table}
@@ -57,8 +55,6 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
 
     panel = alt.param("panel", value=WIDTH)
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.005, 1.005], nice=False))
-    low, high = (-0.1, 1.08) if plan.kind == "layered" else (0.0, 1.0)
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[low, high], nice=False))
     heat = alt.Color(
         "utilization:Q",
         title="Utilization",
@@ -68,8 +64,10 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
         ),
     )
     panels: list[Any] = []
-    for cell in cells:
+    for cell, plan in zip(cells, plans, strict=True):
         here = alt.datum.cell == cell.label
+        low, high = (-0.1, 1.08) if plan.kind == "layered" else (0.0, 1.0)
+        y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[low, high], nice=False))
         links_of = (
             alt.Chart(alt.NamedData("links"))
             .transform_filter(here)
@@ -86,13 +84,14 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
         nodes_of = alt.Chart(alt.NamedData("nodes")).transform_filter(here).encode(x=x, y=y, tooltip=["node:N"])
         layers = [links_of, *node_marks(nodes_of, plan.kind, max(len(name) for name in node_table["node"]))]
         panels.append(titled(alt.layer(*layers), cell, cells))
-    chart = alt.concat(*panels, columns=1).resolve_scale(color="shared").add_params(panel)
+    chart = alt.concat(*panels, columns=1).resolve_scale(color="shared", y="independent").add_params(panel)
     repeat = "one run" if len(cells) == 1 else "one run of each cell"
     caption = (
         f"{line_table.height // len(cells)} directed links in {repeat} (repeat {cells[0].done[0].repeat}); "
         f"traffic keeps to the right of its cable.{selection}"
     )
-    aspect = plan.aspect if plan.kind == "layered" else 0.62
+    # All panels have one shape: where fabrics differ, that of the one that needs most height.
+    aspect = max(plan.aspect for plan in plans)
     # Three panels fit one below the other with their names; more go side by side.
     spec = finish(chart, tables_drawn, panel=660 if len(cells) <= 3 else 430, margin=16, aspect=aspect)
     return Figure("fabric", title, caption, spec, tables_drawn)
