@@ -5,9 +5,9 @@ from typing import Any
 
 from weft.errors import Fault
 from weft.experiment.document import Document
+from weft.experiment.metrics import metric_fault
 from weft.experiment.path import Path
 from weft.experiment.values import said, suggestion
-from weft.metric import METRICS, SUMMARIES
 
 
 def faults(document: Document, swept: Iterable[str], repeats: int) -> Iterator[Fault]:
@@ -24,12 +24,8 @@ def _faults_of_entry(
 ) -> Iterator[Fault]:
     metrics, factors, by = entry.get("metrics"), entry.get("factors"), entry.get("by")
     for metric in metrics if isinstance(metrics, list) else ():
-        name, _, summary = str(metric).partition(".")
-        if name not in METRICS or (summary and summary not in SUMMARIES):
-            known = [*METRICS, *(f"{name}.{each}" for each in SUMMARIES if name in METRICS)]
-            way_out, nearest = suggestion(str(metric), known, "metrics")
-            message = f"unknown metric {said(metric)}; {way_out}"
-            yield document.fault((*path, "metrics"), message, value=metric, nearest=nearest)
+        if fault := metric_fault(document, (*path, "metrics"), metric):
+            yield fault
     if isinstance(metrics, list):
         if len(set(map(str, metrics))) < len(metrics):
             yield document.fault((*path, "metrics"), "names a metric twice", value=metrics)

@@ -20,11 +20,12 @@ from weft import units
 from weft.errors import Fault
 from weft.experiment.check import check_value
 from weft.experiment.document import Document
+from weft.experiment.metrics import metric_fault
 from weft.experiment.path import Path
 from weft.experiment.sections import SECTION
 from weft.experiment.values import said, suggestion
 from weft.kinds import catalogue
-from weft.metric import METRICS, SUMMARIES, Metric
+from weft.metric import METRICS, Metric
 
 WHERE: Path = ("objective",)
 
@@ -173,14 +174,10 @@ def _measure(
     document: Document, table: Mapping[str, Any], path: Path, workloads: Collection[str], faults: list[Fault]
 ) -> Measure | None:
     before = len(faults)
-    text = table["metric"]
-    name, dot, summary = text.partition(".")
-    if name not in METRICS or (dot and summary not in SUMMARIES):
-        known = [f"{name}.{each}" for each in SUMMARIES] if name in METRICS else list(METRICS)
-        way_out, nearest = suggestion(text, known, "metrics" if name not in METRICS else "summaries")
-        message = f"unknown metric {said(text)}; {way_out}"
-        faults.append(document.fault((*path, "metric"), message, value=text, nearest=nearest))
+    if fault := metric_fault(document, (*path, "metric"), table["metric"]):
+        faults.append(fault)
         return None
+    name, _, summary = table["metric"].partition(".")
     metric = METRICS[name]
     chosen = table.get("workload") or []
     for each in chosen:

@@ -12,11 +12,12 @@ from weft import units
 from weft.errors import Fault
 from weft.experiment.check import check_value
 from weft.experiment.document import Document
+from weft.experiment.metrics import metric_fault
 from weft.experiment.path import Path
 from weft.experiment.sections import SECTION
-from weft.experiment.values import ValueFault, parse_scalar, said, suggestion
+from weft.experiment.values import ValueFault, parse_scalar, said
 from weft.kinds import Parameter, catalogue
-from weft.metric import METRICS, SUMMARIES
+from weft.metric import METRICS
 from weft.sweep import Until
 
 WHERE: Path = ("sweep", "repeats")
@@ -50,19 +51,15 @@ def _until(document: Document, parameter: Parameter, written: dict[str, Any], fa
     faults += found
     # What is wrong with one key hides nothing that is wrong with another.
     metric, least, most = (table.get(key) for key in ("metric", "least", "most"))
-    name, _, summary = str(metric).partition(".")
-    is_known = name in METRICS and (not summary or summary in SUMMARIES)
-    if isinstance(metric, str) and not is_known:
-        known = [*METRICS, *(f"{name}.{each}" for each in SUMMARIES if name in METRICS)]
-        way_out, nearest = suggestion(metric, known, "metrics")
-        message = f"unknown metric {said(metric)}; {way_out}"
-        faults.append(document.fault((*WHERE, "metric"), message, value=metric, nearest=nearest))
+    unknown = metric_fault(document, (*WHERE, "metric"), metric) if isinstance(metric, str) else None
+    if unknown:
+        faults.append(unknown)
     if isinstance(least, int) and isinstance(most, int) and least > most:
         faults.append(document.fault((*WHERE, "least"), f"{least} is above most = {most}", value=least))
     width, relative = 0.0, True
-    if is_known and isinstance(table.get("half_width"), str):
+    if isinstance(metric, str) and not unknown and isinstance(table.get("half_width"), str):
         try:
-            width, relative = half_width_of(table["half_width"], METRICS[name].unit)
+            width, relative = half_width_of(table["half_width"], METRICS[metric.partition(".")[0]].unit)
         except ValueError as error:
             faults.append(document.fault((*WHERE, "half_width"), str(error), value=half_width))
     if len(faults) > before:
