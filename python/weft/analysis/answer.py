@@ -58,7 +58,7 @@ def analyse(results: "Results") -> list[Answer]:
     """The answers to all `[[analysis]]` of the experiment, in the order of the file."""
     answers = []
     for question in _questions(results):
-        frame = values(results, question.metrics)
+        frame = results.numbers(question.metrics)
         for one, part in _parts(question, frame):
             answers.append(answer(one, part))
     return answers
@@ -84,11 +84,6 @@ def answer(question: Question, frame: "pl.DataFrame") -> Answer:
         )
         made = Answer(question, (left_out, *made.sentences), made.text, made.rows)
     return made
-
-
-def values(results: "Results", metrics: tuple[str, ...]) -> "pl.DataFrame":
-    """The plan's columns and one column per metric (or summary of one, `fct.p99`), null where a run has no value."""
-    return results.numbers(metrics)
 
 
 def _questions(results: "Results") -> Iterator[Question]:
