@@ -1,6 +1,7 @@
 """A search finds the best point where it can be derived, and says what is known of it."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,28 @@ from searches import PAYLOAD, ROOM, flow, noisy_link, shared_link
 
 import weft
 from weft.backend import packet
+from weft.progress import Silent
+from weft.searching import go
+from weft.sweep import Run
+
+
+class Told(Silent):
+    """What an observer was told."""
+
+    def __init__(self) -> None:
+        self.there = self.found_later = self.begun = self.planned_at_last = 0
+
+    def plan(self, runs: int, finished: int) -> None:
+        self.there, self.planned_at_last = finished, runs
+
+    def planned(self, runs: int) -> None:
+        self.planned_at_last = runs
+
+    def found(self, run: Run) -> None:
+        self.found_later += 1
+
+    def begin(self, run: Run) -> None:
+        self.begun += 1
 
 
 def rate_of(point: Any) -> float:
@@ -344,3 +367,34 @@ def test_a_key_that_changes_nothing_has_no_importance(tmp_path: Path) -> None:
     (shares,) = weft.search(file, out=tmp_path / "o", jobs=1).importances
     assert shares["workload.bulk.transport.rate"]["fanova"] > 0.9
     assert sum(share["fanova"] for share in shares.values()) == pytest.approx(1.0)
+
+
+def test_what_was_finished_before_an_exception_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulate, done = packet.run, []
+
+    def run(spec: dict[str, Any], directory: Path, watch: Any) -> Any:
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(spec)
+        return simulate(spec, directory, watch)
+
+    monkeypatch.setattr(packet, "run", run)
+    with pytest.raises(KeyboardInterrupt) as interrupted:
+        weft.search(shared_link(search={"trials": 6}), jobs=1)
+    (note,) = interrupted.value.__notes__
+    kept = Path(note.removeprefix("finished runs are kept in "))
+    assert len(list((kept / "runs").iterdir())) == 2
+    monkeypatch.undo()
+    # The same search goes on there.
+    found = weft.search(shared_link(search={"trials": 6}), out=kept, jobs=1)
+    assert len(found.points) > 2 and found.counts["failed"] == 0
+    shutil.rmtree(kept)
+
+
+def test_a_search_that_goes_on_counts_what_is_there_once(tmp_path: Path) -> None:
+    weft.search(shared_link(search={"trials": 6}), out=tmp_path / "o", jobs=1)
+    told = Told()
+    go(weft.load(shared_link(search={"trials": 6})), tmp_path / "o", told, lambda: None, jobs=1)
+    runs = len(list((tmp_path / "o/runs").iterdir()))
+    assert told.begun == 0 and told.there + told.found_later == runs
+    assert told.planned_at_last == runs

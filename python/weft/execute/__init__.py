@@ -1,14 +1,12 @@
 """Execution: where the runs of a plan are done. `run` is what `weft run` does, as a Python call."""
 
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.errors import WeftError
+from weft.execute.call import experiment_of, results_folder
 from weft.execute.driver import execute
-from weft.experiment.experiment import Experiment, load
+from weft.experiment.experiment import Experiment
 from weft.progress import Silent, observer
 
 if TYPE_CHECKING:
@@ -35,29 +33,19 @@ def run(
     from weft.errors import RunError
     from weft.results import Results
 
-    if isinstance(source, Experiment):
-        if set:
-            raise WeftError("settings go to weft.load; an Experiment does not change")
-        experiment = source
-    else:
-        experiment = load(source, set)
-    directory = Path(out if out is not None else tempfile.mkdtemp(prefix="weft-"))
-    try:
+    experiment = experiment_of(source, set)
+    with results_folder(out) as directory:
         outcome = execute(experiment, directory, observer() if progress else Silent(), jobs=jobs, on=on)
-    except BaseException as error:
-        if any(directory.glob("runs/[!.]*")):
-            error.add_note(f"finished runs are kept in {directory}")
-        elif out is None:
-            shutil.rmtree(directory, ignore_errors=True)
-        raise
-    if outcome.failed:
-        failed, message = outcome.failed[0]
-        others = Results(directory, is_temporary=out is None) if len(outcome.failed) < outcome.planned else None
-        if others is None and out is None:
-            shutil.rmtree(directory, ignore_errors=True)
-        text = f"{len(outcome.failed)} of {outcome.planned} runs failed; run {failed.name}: {message}"
-        raise RunError(text, others)
-    return Results(directory, is_temporary=out is None)
+        message = ""
+        if outcome.failed:
+            failed, said = outcome.failed[0]
+            message = f"{len(outcome.failed)} of {outcome.planned} runs failed; run {failed.name}: {said}"
+        if len(outcome.failed) == outcome.planned:
+            raise RunError(message)
+    results = Results(directory, is_temporary=out is None)
+    if message:
+        raise RunError(message, results)
+    return results
 
 
 __all__ = ["execute", "run"]

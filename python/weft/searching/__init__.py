@@ -4,15 +4,14 @@ An experiment file says what is looked for (`[objective]`), where (`[space]`) an
 does it once.
 """
 
-import shutil
-import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from weft.errors import ExperimentError, Fault, WeftError
+from weft.errors import ExperimentError, Fault
+from weft.execute.call import experiment_of, results_folder
 from weft.execute.executor import Stop
-from weft.experiment.experiment import Experiment, load
+from weft.experiment.experiment import Experiment
 from weft.progress import Observer, Silent, observer
 from weft.sweep import Until
 
@@ -33,23 +32,13 @@ def search(
 
     `jobs` and `on` are those of `weft.run`; the trials do not depend on them. With `report`, OUT/report.html is
     written. Without `out` the folder is temporary and goes with the returned object. Raises ExperimentError for a file
-    without objective or space, OutputError for a folder of another search, and RunError if every trial fails.
+    without objective or space, OutputError for a folder of another search, and RunError if every trial fails. Runs that
+    were finished before an exception are kept, and a note of it says where.
     """
-    if isinstance(source, Experiment):
-        if set:
-            raise WeftError("settings go to weft.load; an Experiment does not change")
-        experiment = source
-    else:
-        experiment = load(source, set)
-    directory = Path(out if out is not None else tempfile.mkdtemp(prefix="weft-"))
-    is_temporary = out is None
-    try:
-        found = go(experiment, directory, observer() if progress else Silent(), lambda: None, jobs, on, is_temporary)
-    except BaseException:
-        # No object came to be with which the folder would go.
-        if is_temporary:
-            shutil.rmtree(directory, ignore_errors=True)
-        raise
+    experiment = experiment_of(source, set)
+    with results_folder(out) as directory:
+        watcher = observer() if progress else Silent()
+        found = go(experiment, directory, watcher, lambda: None, jobs, on, is_temporary=out is None)
     if report:
         from weft.searching.page import write_page
 
