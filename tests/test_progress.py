@@ -38,6 +38,19 @@ def test_time_left_is_what_is_left_at_the_pace_so_far() -> None:
     assert pace.seconds_left == 10.0
 
 
+def test_a_run_that_is_found_later_is_done_and_says_nothing_of_the_pace() -> None:
+    clock = Clock()
+    pace = Pace(clock)
+    pace.plan(2, 0)
+    pace.begin(RUN)
+    clock.now = 10.0
+    pace.end(RUN)
+    pace.runs = 4
+    # Two of four are there, one of them took 10 s: the two that are left take 20 s.
+    pace.found(RUN)
+    assert (pace.done, pace.seconds_left) == (2, 20.0)
+
+
 def test_without_an_end_the_share_is_that_of_flows() -> None:
     pace = Pace(Clock())
     pace.begin(RUN)

@@ -26,6 +26,9 @@ class Observer(Protocol):
     def planned(self, runs: int) -> None:
         """The plan has grown to `runs`."""
 
+    def found(self, run: Run) -> None:
+        """A run by which the plan has grown is there already."""
+
     def begin(self, run: Run) -> None:
         """A run starts."""
 
@@ -52,6 +55,9 @@ class Silent:
         """See Observer."""
 
     def planned(self, runs: int) -> None:
+        """See Observer."""
+
+    def found(self, run: Run) -> None:
         """See Observer."""
 
     def begin(self, run: Run) -> None:
@@ -85,6 +91,10 @@ class Pace:
         """See Observer."""
         self.runs, self.done = runs, finished
         self._started = self._clock()
+
+    def found(self, run: Run) -> None:
+        """See Observer."""
+        self.done += 1
 
     def begin(self, run: Run) -> None:
         """See Observer."""
@@ -179,6 +189,11 @@ class Lines:
         """See Observer."""
         self._pace.runs = runs
 
+    def found(self, run: Run) -> None:
+        """See Observer."""
+        self._pace.found(run)
+        self._now_and_then()
+
     def begin(self, run: Run) -> None:
         """See Observer."""
         self._pace.begin(run)
@@ -257,6 +272,11 @@ class Bar:
         """See Observer."""
         self._pace.runs = runs
         self._bar.update(self._task, total=runs)
+
+    def found(self, run: Run) -> None:
+        """See Observer."""
+        self._pace.found(run)
+        self._update()
 
     def begin(self, run: Run) -> None:
         """See Observer."""

@@ -1,6 +1,7 @@
 """The plan: ranges, zipped axes, exclusions, random blocks, and repeats until an interval is narrow."""
 
 import random
+import shutil
 import tracemalloc
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 import weft
 from weft.execute import execute
+from weft.execute.local import Pool
 from weft.execute.plan import FixedRepeats, UntilNarrow, order_seed
 from weft.execute.plan_table import plan_frame
 from weft.experiment.axes import spread
@@ -24,6 +26,22 @@ BASE: dict[str, Any] = {
     "workload": [{"kind": "permutation", "size": "20 kB"}],
 }
 UNTIL = {"until": "ci", "metric": "goodput", "half_width": "5 %"}
+
+
+class Told(Silent):
+    """What an observer was told."""
+
+    def __init__(self) -> None:
+        self.there = self.found_later = self.begun = 0
+
+    def plan(self, runs: int, finished: int) -> None:
+        self.there = finished
+
+    def found(self, run: Run) -> None:
+        self.found_later += 1
+
+    def begin(self, run: Run) -> None:
+        self.begun += 1
 
 
 def experiment(sweep: dict[str, Any]) -> Experiment:
@@ -104,9 +122,34 @@ def test_the_plan_depends_on_the_results_alone(tmp_path: Path) -> None:
     assert plans[0].equals(plans[1])
     counts = plans[0].group_by("cell").len().sort("cell")["len"].to_list()
     assert counts[0] >= 3 and counts[1] > counts[0]
-    # Resumed, nothing is done again; with half of it gone, only that.
-    again = execute(swept, tmp_path / "1", Silent())
-    assert (again.resumed, again.planned) == (again.planned, sum(counts)) or again.planned == sum(counts)
+    # Resumed, nothing is done again, and what the plan grows by is found where it was.
+    told = Told()
+    again = execute(swept, tmp_path / "1", told)
+    assert (again.resumed, again.planned) == (sum(counts), sum(counts))
+    assert (told.there, told.found_later, told.begun) == (6, sum(counts) - 6, 0)
+
+
+def test_the_executor_is_as_large_as_the_plan_may_become(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from weft.execute import driver
+
+    sizes = []
+
+    def pool(folder: Any, jobs: int, advance: Any) -> Any:
+        sizes.append(jobs)
+        return Pool(folder, jobs, advance)
+
+    monkeypatch.setattr(driver, "Pool", pool)
+    swept = experiment({"repeats": UNTIL | {"least": 3, "most": 4}})
+    execute(swept, tmp_path / "whole", Silent(), jobs=8)
+    # One of the first three is there: that leaves two of these, and one by which the plan may grow.
+    first = next(swept.plan())
+    (tmp_path / "part").mkdir()
+    shutil.copytree(tmp_path / "whole", tmp_path / "part", dirs_exist_ok=True)
+    for run in (tmp_path / "part/runs").iterdir():
+        if run.name != first.name:
+            shutil.rmtree(run)
+    execute(swept, tmp_path / "part", Silent(), jobs=8)
+    assert sizes == [4, 3]
 
 
 def test_a_cell_that_stays_wide_is_told() -> None:

@@ -19,7 +19,7 @@ from weft.errors import Interrupted, OutputError, WeftError
 from weft.execute.checks import refuse_what_cannot_run
 from weft.execute.executor import Advance, Executor, Stop
 from weft.execute.folder import Folder, opened
-from weft.execute.job import Ended, Failure, job_of
+from weft.execute.job import Ended, Failure, Job, job_of
 from weft.execute.local import InProcess, Pool, cores
 from weft.execute.plan import Plan, plan_of
 from weft.execute.plan_table import write_plan
@@ -88,7 +88,7 @@ def execute(
 
 
 OpenExecutor = Callable[[Folder, Advance, Stop, int], Executor]
-"""From the folder, who hears of progress, who says when to stop, and the runs that are lacking."""
+"""From the folder, who hears of progress, who says when to stop, and how many runs may be lacking at most."""
 
 MakePlan = Callable[[Folder, dict[int, int]], Plan]
 """From the folder and the predicted bytes of the cells by their index, to which the plan may add."""
@@ -142,6 +142,8 @@ class _Driver:
         self.finished = 0
         self._experiment, self._folder, self._plan = experiment, folder, plan
         self._observer, self._stop, self._memory = observer, stop, memory
+        self._there: set[str] = set()
+        """Names of runs that were there already, as far as that has been told."""
         self._under_way: dict[str, Run] = {}
         self._latest: dict[str, Progress] = {}
         self._attempts: dict[str, int] = {}
@@ -150,17 +152,17 @@ class _Driver:
 
     def go(self, open_executor: OpenExecutor) -> None:
         """Does what is lacking."""
-        there = sum(1 for run in self._plan.rows() if self._folder.is_done(run)) if any(self._folder.names()) else 0
-        self.outcome.resumed = there
-        self._observer.plan(self._plan.planned, there)
-        lacking = self._plan.planned - there
+        if any(self._folder.names()):
+            self._there.update(run.name for run in self._plan.rows() if self._folder.is_done(run))
+        self._observer.plan(self._plan.planned, len(self._there))
+        lacking = self._plan.most - len(self._there)
         executor = open_executor(self._folder, self._advance, self._stop, max(lacking, 1))
         try:
             self._go_on(executor)
         finally:
             executor.close()
             self._folder.clean()
-        self.outcome.planned = self._plan.planned
+        self.outcome.planned, self.outcome.resumed = self._plan.planned, len(self._there)
         self.outcome.warnings += self._plan.warnings
         until = self._experiment.sweep.repeats
         if isinstance(until, Until) and self.outcome.unfinished:
@@ -175,16 +177,16 @@ class _Driver:
             )
 
     def _go_on(self, executor: Executor) -> None:
-        waiting: Run | None = None
+        waiting: tuple[Run, Job] | None = None
         while True:
             self._refuse_to_go_on()
-            while waiting is not None or (waiting := self._next()) is not None:
-                job = job_of(self._experiment, waiting, self._memory.get(waiting.cell.index, 0))
+            while (waiting := waiting or self._next()) is not None:
+                run, job = waiting
                 if not executor.has_room(job):
                     break
-                self._under_way[waiting.name] = waiting
-                self._attempts[waiting.name] = self._attempts.get(waiting.name, 0) + 1
-                self._observer.begin(waiting)
+                self._under_way[run.name] = run
+                self._attempts[run.name] = self._attempts.get(run.name, 0) + 1
+                self._observer.begin(run)
                 executor.submit(job)
                 waiting = None
             if not self._under_way:
@@ -192,11 +194,15 @@ class _Driver:
             for ended in executor.wait(WAIT_SECONDS):
                 self._ended(ended)
 
-    def _next(self) -> Run | None:
-        """The next run that is not there."""
+    def _next(self) -> tuple[Run, Job] | None:
+        """The next run that is not there, and its job."""
         while (run := self._again.popleft() if self._again else self._plan.next()) is not None:
             if not self._folder.is_done(run):
-                return run
+                return run, job_of(self._experiment, run, self._memory.get(run.cell.index, 0))
+            if run.name not in self._there:
+                # The plan has grown by it since the folder was looked through.
+                self._there.add(run.name)
+                self._observer.found(run)
             manifest = self._folder.manifest(run)
             self._commits.add(manifest["commit"])
             self._note(run, Ended.of_manifest(manifest))

@@ -24,6 +24,9 @@ class Plan(Protocol):
     planned: int
     """Runs that are planned so far."""
 
+    most: int
+    """Runs that it may come to."""
+
     @property
     def warnings(self) -> list[str]:
         """What to look at before the numbers are trusted."""
@@ -66,7 +69,7 @@ class FixedRepeats:
     """As many repeats of every cell as the file says."""
 
     def __init__(self, experiment: Experiment, is_real_time: bool = False) -> None:
-        self.planned = experiment.sweep.size * experiment.sweep.fewest
+        self.planned = self.most = experiment.sweep.size * experiment.sweep.fewest
         self.warnings: list[str] = []
         self._experiment = experiment
         self._is_random = is_real_time
@@ -105,6 +108,7 @@ class UntilNarrow:
         is_real_time: bool = False,
     ) -> None:
         self.planned = experiment.sweep.size * until.least
+        self.most = experiment.sweep.size * until.most
         self._said: dict[int, str] = {}
         self._experiment, self._until, self._value_of = experiment, until, value_of
         self._is_random = is_real_time

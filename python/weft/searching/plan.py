@@ -63,6 +63,9 @@ class SearchPlan:
         self.points += [self._restored(trial) for trial in self.study.trials if trial.state.is_finished()]
         self._script = self._batches()
         self.planned = self._count()
+        # Yardsticks, and the written and the best point, are measured twice.
+        points = self._search.trials + self._search.neighbours + 2 * (len(alone_cells(experiment)) + 2)
+        self.most = points * self._repeats
 
     def next(self) -> Run | None:
         """See Plan."""
