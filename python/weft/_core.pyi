@@ -74,6 +74,12 @@ class Scenario:
         `path` is a list of link numbers, or None where packets of one flow take several ways.
         """
 
+    def forwarding(self, node: int) -> str:
+        """The tables of a switch at the start, as JSON: crates/net/src/forwarding.rs.
+
+        Raises ValueError for a node that is none.
+        """
+
     def max_min(self, subflows: int) -> list[float]:
         """Bits per second that each flow gets under max-min fairness, split into so many subflows.
 

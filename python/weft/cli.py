@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from weft.errors import ExperimentError, Fault, Interrupted, RunError, WeftError
+from weft.export import commands as export_commands
 
 if TYPE_CHECKING:
     from weft.analysis import Answer
@@ -450,6 +451,9 @@ def validate(
 
 if importlib.util.find_spec("weft.validation") is not None:
     app.command()(validate)
+
+
+app.add_typer(export_commands(), name="export")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -56,6 +56,11 @@ class Scenario:
         """Columns workload, src, dst, size_bytes, start_ps, ports, ideal_fct_ps, path (numbers of links)."""
         return dict(self.core.flows())
 
+    def forwarding(self, node: int) -> dict[str, Any]:
+        """The tables of a switch, by its row among the nodes: crates/net/src/forwarding.rs says what is in them."""
+        tables: dict[str, Any] = json.loads(self.core.forwarding(node))
+        return tables
+
     def survey(self) -> dict[str, Any]:
         """Distances and paths, as lists of (value, how many): crates/net/src/survey.rs says which."""
         survey: dict[str, Any] = json.loads(self.core.survey())

@@ -149,6 +149,19 @@ impl Scenario {
         Ok(columns)
     }
 
+    /// JSON of a switch's tables at the start: what `weft_net::forwarding` finds. `node` counts as the rows of `nodes`.
+    fn forwarding(&self, py: Python<'_>, node: usize) -> PyResult<String> {
+        let network = &self.inner.network;
+        if node < network.hosts || node >= network.nodes.len() {
+            return Err(PyValueError::new_err(format!(
+                "node {node} is no switch; switches are {}..{}",
+                network.hosts,
+                network.nodes.len()
+            )));
+        }
+        to_json(&py.detach(|| self.inner.forwarding(weft_net::ids::NodeId::from(node))))
+    }
+
     /// Bits per second that each flow gets under max-min fairness, split into so many subflows. Raises `FaultError` where
     /// packets are balanced one by one.
     fn max_min(&self, py: Python<'_>, subflows: u16) -> PyResult<Vec<f64>> {

@@ -11,6 +11,7 @@ pub mod error;
 pub mod failure;
 pub mod flow_path;
 pub mod flow_size;
+pub mod forwarding;
 pub mod ideal_fct;
 pub mod ids;
 pub mod kinds;

@@ -1,5 +1,6 @@
 """The page of the command line, from the declarations of its commands."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import typer
@@ -21,12 +22,21 @@ def command_line() -> str:
     # Of click or of typer's own copy of it, depending on typer's version.
     group: Any = typer.main.get_command(app)
     lines = ["# Command line", "", _flowing(group.help), "", *_parameters(group)]
-    for name, command in group.commands.items():
+    for name, command in _commands(group):
         arguments = [p.metavar for p in command.params if p.param_type_name == "argument"]
         lines += ["", f"## weft {name}", "", f"    weft {' '.join([name, *arguments, '[OPTIONS]'])}", ""]
         lines += [_flowing(command.help), "", *_parameters(command)]
     lines += ["", "## Exit status", "", *table(("status", "means"), STATUS)]
     return "\n".join(lines) + "\n"
+
+
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every command with its name; those of a group stand behind the group's: `export p4`."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", command
 
 
 def _parameters(command: Any) -> list[str]:
