@@ -13,6 +13,7 @@
 use crate::ids::{FlowId, LinkId};
 use crate::network::Link;
 use crate::scenario::Scenario;
+use crate::shaper::TokenBucket;
 use crate::transport::udp::{Arrivals, PacketSizes};
 use crate::transport::{Transport, mptcp};
 use crate::units::Time;
@@ -21,14 +22,32 @@ use crate::workload::Opener;
 /// SYN and SYN-ACK with their options, IP header included.
 pub const SYN_BYTES: u64 = 60;
 
+/// What a flow sends: packets of control one after another, then its payload.
+#[derive(Clone, Debug)]
+pub(crate) struct Course {
+    /// Packets of which each is an answer to the one before: whether it comes from the destination, IP bytes.
+    pub(crate) opening: Vec<(bool, u64)>,
+    /// IP bytes of a packet right ahead of the payload; 0 is none.
+    pub(crate) ahead: u64,
+    /// Bytes of payload.
+    pub(crate) size: u64,
+    /// Most of it in a packet.
+    pub(crate) payload: u64,
+    /// Header of a packet with payload.
+    pub(crate) header: u64,
+    /// Picoseconds between packets that are ready; 0: all are at once.
+    pub(crate) gap: f64,
+}
+
 impl Scenario {
     /// From the first bit of the first packet (the SYN) to the arrival of the last payload byte, alone on the network.
+    /// Exact where the flow has one path, or where several could carry no more than one of them; else what the
+    /// narrowest cut of its paths allows at best (`many_paths.rs`).
+    ///
     /// `None` for an endless flow, where there is no way, for UDP with random arrivals or sizes, where it depends on the
-    /// draw, and for several subflows where one path is narrower than the hosts' links or hosts have several cards: there
-    /// is no formula for what they carry together.
+    /// draw, and for several paths with token buckets on them, whose bursts have no one rate.
     pub fn ideal_fct(&self, flow: FlowId) -> Option<Time> {
         let plan = &self.flows[flow.index()];
-        let transport = &self.workloads[plan.workload as usize].transport;
         let there = self.links(
             self.flow_path(flow)
                 .unwrap_or_else(|| self.first_path(plan.src, plan.dst)),
@@ -40,15 +59,42 @@ impl Scenario {
         if there.is_empty() || back.is_empty() {
             return None;
         }
-        let size = plan.size?;
+        let course = self.course(flow, &there)?;
         let has_cards = |host| self.network.out(host).len() > 1;
-        if self.subflow_count(flow) > 1
-            && (is_widened_by_paths(&there) || has_cards(plan.src) || has_cards(plan.dst))
-        {
-            return None;
+        let has_many = self.subflow_count(flow) > 1 || !self.load_balance.is_per_flow();
+        let is_wider = is_widened_by_paths(&there) || has_cards(plan.src) || has_cards(plan.dst);
+        if has_many && is_wider {
+            return self.over_many_paths(flow, &course, &there, &back);
         }
+        if there.iter().chain(&back).any(|l| l.shaper.is_some()) {
+            return Some(packet_by_packet(&course, &there, &back));
+        }
+        let handshake = opening(&course, &there, &back);
+        let Course {
+            ahead,
+            size,
+            payload,
+            header,
+            gap,
+            ..
+        } = course;
+        Some(handshake + pipelined(&there, ahead, size, payload, header, gap))
+    }
+
+    /// What the flow sends over `there`; `None` if it has no end or depends on a draw.
+    fn course(&self, flow: FlowId, there: &[&Link]) -> Option<Course> {
+        let plan = &self.flows[flow.index()];
+        let transport = &self.workloads[plan.workload as usize].transport;
         let header = u64::from(transport.header_bytes());
         let mtu = there.iter().map(|l| u64::from(l.mtu)).min()?;
+        let mut course = Course {
+            opening: Vec::new(),
+            ahead: 0,
+            size: plan.size?,
+            payload: mtu - header,
+            header,
+            gap: 0.0,
+        };
         match transport {
             Transport::Udp(udp) => {
                 if udp.arrivals != Arrivals::Constant || udp.packet_size != PacketSizes::Fixed {
@@ -56,8 +102,8 @@ impl Scenario {
                 }
                 let packet = udp.packet.map_or(mtu, |p| p.0.min(mtu));
                 let wire = packet + u64::from(there[0].overhead);
-                let gap = wire as f64 * 8e12 / udp.rate.0 as f64;
-                Some(pipelined(&there, 0, size, packet - header, header, gap))
+                course.gap = wire as f64 * 8e12 / udp.rate.0 as f64;
+                course.payload = packet - header;
             }
             Transport::Tcp(_) | Transport::Mptcp(_) => {
                 let headers = transport.headers().expect("a connection has headers");
@@ -66,22 +112,19 @@ impl Scenario {
                     _ => [0; 3],
                 };
                 let (syn, syn_ack) = (SYN_BYTES + syn, SYN_BYTES + syn_ack);
-                let (handshake, ahead) = match plan.opener {
-                    Opener::Source => (
-                        one_packet(&there, syn) + one_packet(&back, syn_ack),
-                        u64::from(headers.plain) + third,
-                    ),
-                    Opener::Destination => {
-                        let request = one_packet(&back, header + u64::from(plan.request));
-                        (
-                            one_packet(&back, syn) + one_packet(&there, syn_ack) + request,
-                            0,
-                        )
+                match plan.opener {
+                    Opener::Source => {
+                        course.opening = vec![(false, syn), (true, syn_ack)];
+                        course.ahead = u64::from(headers.plain) + third;
                     }
-                };
-                Some(handshake + pipelined(&there, ahead, size, mtu - header, header, 0.0))
+                    Opener::Destination => {
+                        let request = header + u64::from(plan.request);
+                        course.opening = vec![(true, syn), (false, syn_ack), (true, request)];
+                    }
+                }
             }
         }
+        Some(course)
     }
 
     fn links(&self, path: Vec<LinkId>) -> Vec<&Link> {
@@ -100,12 +143,74 @@ fn is_widened_by_paths(path: &[&Link]) -> bool {
     inner.iter().any(|l| l.rate < own)
 }
 
+/// Time until the packets before the payload have come and gone.
+pub(crate) fn opening(course: &Course, there: &[&Link], back: &[&Link]) -> Time {
+    let legs = course.opening.iter();
+    legs.fold(Time::ZERO, |time, &(is_back, bytes)| {
+        time + one_packet(if is_back { back } else { there }, bytes)
+    })
+}
+
+/// The recursion that [`pipelined`] solves, for links that it cannot: those with a token bucket. Buckets are full at the
+/// start.
+fn packet_by_packet(course: &Course, there: &[&Link], back: &[&Link]) -> Time {
+    let mut there: Vec<_> = there.iter().map(|&link| Hop::new(link)).collect();
+    let mut back: Vec<_> = back.iter().map(|&link| Hop::new(link)).collect();
+    let cross = |hops: &mut [Hop], ready: u64, bytes: u64| -> u64 {
+        hops.iter_mut()
+            .fold(ready, |time, hop| hop.cross(time, bytes))
+    };
+    let mut begin = 0;
+    for &(is_back, bytes) in &course.opening {
+        begin = cross(if is_back { &mut back } else { &mut there }, begin, bytes);
+    }
+    if course.ahead > 0 {
+        cross(&mut there, begin, course.ahead);
+    }
+    let (mut sent, mut packet, mut arrival) = (0, 0, begin);
+    while sent < course.size {
+        let payload = (course.size - sent).min(course.payload);
+        let ready = begin + (packet as f64 * course.gap) as u64;
+        arrival = cross(&mut there, ready, payload + course.header);
+        (sent, packet) = (sent + payload, packet + 1);
+    }
+    Time(arrival)
+}
+
+/// A link and when it has sent what came before.
+struct Hop<'a> {
+    link: &'a Link,
+    bucket: Option<TokenBucket>,
+    free: u64,
+}
+
+impl<'a> Hop<'a> {
+    fn new(link: &'a Link) -> Self {
+        Self {
+            link,
+            bucket: TokenBucket::of(link),
+            free: 0,
+        }
+    }
+
+    /// A packet of so many IP bytes is there at `ready`; returns when it has arrived at the other end.
+    fn cross(&mut self, ready: u64, ip_bytes: u64) -> u64 {
+        let ready = ready.max(self.free);
+        let bytes = ip_bytes + u64::from(self.link.overhead);
+        self.free = match &mut self.bucket {
+            Some(bucket) => bucket.pass(ready, bytes).leaves,
+            None => ready + self.link.rate.transmit_time(bytes).0,
+        };
+        self.free + self.link.delay.0
+    }
+}
+
 fn transmit(link: &Link, ip_bytes: u64) -> Time {
     link.rate.transmit_time(ip_bytes + u64::from(link.overhead))
 }
 
 /// Time in which one IP packet crosses `path`.
-fn one_packet(path: &[&Link], ip_bytes: u64) -> Time {
+pub(crate) fn one_packet(path: &[&Link], ip_bytes: u64) -> Time {
     path.iter().fold(Time::ZERO, |time, link| {
         time + transmit(link, ip_bytes) + link.delay
     })
@@ -162,6 +267,7 @@ mod tests {
             overhead: 0,
             loss: None,
             is_up: true,
+            shaper: None,
         }
     }
 
@@ -272,6 +378,27 @@ mod tests {
             )),
             None
         );
+    }
+
+    #[test]
+    fn a_burst_passes_a_token_bucket_at_once() {
+        // 1 Mb/s, 1 us, no overhead, buckets of 3200 B on both links. SYN and SYN-ACK of 60 B and the ACK of 52 B find
+        // tokens: a round trip of 2 x 2 us. Of the data (1448 B in 1500) the first two packets leave 3200 - 60 - 52 -
+        // 3000 = 88 B, to which 8 us a byte only 0.5 B come in 4 us; the third waits for about 1411.5 B, 11.292 ms.
+        let link =
+            json!({ "rate": 1_000_000, "overhead": 0, "shaper": "token_bucket", "burst": 3200 });
+        let ideal = |size: u64| {
+            build(json!({
+                "topology": { "kind": "star", "hosts": 2, "link": link },
+                "workload": [{ "kind": "pairs", "pairs": ["h0>h1"], "size": size }],
+            }))
+            .unwrap()
+            .ideal_fct(FlowId(0))
+            .unwrap()
+        };
+        assert_eq!(ideal(2 * 1448), Time::from_us(6));
+        // 1412 B from the time at which the bucket was full, when the SYN had not left: 112 + 4500 - 3200 = 1412 B.
+        assert_eq!(ideal(3 * 1448), Time(1412 * 8_000_000 + 2_000_000));
     }
 
     #[test]

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Fault;
 use crate::ids::{LinkId, NodeId};
-use crate::units::{Rate, Time};
+use crate::shaper::{self, Burst, Shaper};
+use crate::units::{Bytes, Rate, Time};
 
 crate::choice! {
     /// How a lossy link chooses its victims.
@@ -47,6 +48,12 @@ crate::kind! {
         pub loss: Option<Loss> = None;
         /// Time that a switch takes before a packet reaches the queue of its egress port.
         pub switch_latency: Time = Time::ZERO;
+        /// What limits the link to its rate: the wire, or a token bucket, which lets bursts pass as Linux's tbf does.
+        pub shaper: Shaper = Shaper::None;
+        /// Bytes that the token bucket holds; left out, 15 KiB, what Mininet gives its links.
+        pub burst: Option<Bytes> = None;
+        /// Speed of the wire beneath the token bucket; left out, bursts take no time.
+        pub peak_rate: Option<Rate> = None, at least 1;
     }
 }
 
@@ -64,6 +71,12 @@ crate::kind! {
         pub loss: Option<Loss> = None;
         /// The link is down for the whole run; routes avoid it.
         pub failed: bool = false;
+        /// What limits the link to its rate.
+        pub shaper: Option<Shaper> = None;
+        /// Bytes that the token bucket holds.
+        pub burst: Option<Bytes> = None;
+        /// Speed of the wire beneath the token bucket.
+        pub peak_rate: Option<Rate> = None, at least 1;
     }
 }
 
@@ -113,6 +126,8 @@ pub struct Link {
     pub loss: Option<Loss>,
     /// False for a failed link: routes avoid it.
     pub is_up: bool,
+    /// The token bucket that limits it to its rate, if it has one.
+    pub shaper: Option<Burst>,
 }
 
 /// Nodes and links; immutable once built.
@@ -273,9 +288,19 @@ impl Builder {
                 overhead: config.overhead as u32,
                 loss: config.loss.clone(),
                 is_up: true,
+                shaper: config.bucket(),
             });
         }
         id
+    }
+
+    /// The links with their names.
+    fn named(&self) -> impl Iterator<Item = (&Link, String)> {
+        let name = |link: &Link| {
+            let [src, dst] = [link.src, link.dst].map(|n| &self.nodes[n.index()].name);
+            format!("{src}>{dst}")
+        };
+        self.links.iter().map(move |link| (link, name(link)))
     }
 
     /// The network, with `overrides` applied in order.
@@ -283,6 +308,21 @@ impl Builder {
     /// # Errors
     /// A fault at `topology.overrides` for a pattern that matches no link.
     pub fn build(mut self, overrides: &[Override]) -> Result<Network, Fault> {
+        let is_shaped = self.config.shaper == Shaper::TokenBucket;
+        for (key, is_given) in [
+            ("burst", self.config.burst.is_some()),
+            ("peak_rate", self.config.peak_rate.is_some()),
+        ] {
+            if is_given && !is_shaped {
+                return Err(Fault::new(
+                    format!("topology.link.{key}"),
+                    "has no meaning without shaper = \"token_bucket\"",
+                ));
+            }
+        }
+        for (link, name) in self.named() {
+            shaper::check(link, &name).map_err(|f| f.under("topology.link."))?;
+        }
         for (i, change) in overrides.iter().enumerate() {
             let mut matched = false;
             for (link, &latency) in self.links.iter_mut().zip(&self.latencies) {
@@ -304,6 +344,9 @@ impl Builder {
                 }
                 link.loss = change.loss.clone().or(link.loss.take());
                 link.is_up &= !change.failed;
+                change
+                    .shape(link, &format!("{src}>{dst}"))
+                    .map_err(|f| f.under(&format!("topology.overrides[{i}].")))?;
             }
             if !matched {
                 let example = self.links.first().map_or_else(String::new, |l| {
@@ -320,6 +363,32 @@ impl Builder {
             }
         }
         Network::new(self.nodes, self.links)
+    }
+}
+
+impl Override {
+    /// Gives the link called `name` the shaper that this says.
+    fn shape(&self, link: &mut Link, name: &str) -> Result<(), Fault> {
+        link.shaper = match self.shaper {
+            None => link.shaper,
+            Some(Shaper::None) => None,
+            Some(Shaper::TokenBucket) => link.shaper.or(Some(Burst::DEFAULT)),
+        };
+        for (key, is_given) in [
+            ("burst", self.burst.is_some()),
+            ("peak_rate", self.peak_rate.is_some()),
+        ] {
+            if is_given && link.shaper.is_none() {
+                let message =
+                    format!("has no meaning without shaper = \"token_bucket\"; {name} has none");
+                return Err(Fault::new(key, message));
+            }
+        }
+        if let Some(burst) = &mut link.shaper {
+            burst.bytes = self.burst.unwrap_or(burst.bytes);
+            burst.peak = self.peak_rate.or(burst.peak);
+        }
+        shaper::check(link, name)
     }
 }
 

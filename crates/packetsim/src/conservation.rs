@@ -37,7 +37,7 @@ pub(crate) fn in_flight(simulation: &Simulation) -> InFlight {
             let bytes = u64::from(packet.bytes) + class.overhead;
             let beyond = packet.time - class.delay - simulation.now;
             found.beyond[link].0 += u128::from(bytes) * u128::from(beyond);
-            found.beyond[link].1 += beyond.saturating_sub(class.transmit_time(bytes));
+            found.beyond[link].1 += beyond.saturating_sub(class.time_on_wire(bytes));
             found.queued[link].0 += 1;
             found.queued[link].1 += bytes;
         } else {

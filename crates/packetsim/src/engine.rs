@@ -305,10 +305,12 @@ fn window_shift(scenario: &Scenario) -> u32 {
     let links = scenario.network.links.iter();
     let across = links
         .map(|l| {
-            l.delay.0
-                + l.rate
-                    .transmit_time(SMALLEST_PACKET + u64::from(l.overhead))
-                    .0
+            let bytes = SMALLEST_PACKET + u64::from(l.overhead);
+            let on_wire = match l.shaper {
+                None => l.rate.transmit_time(bytes).0,
+                Some(burst) => burst.peak.map_or(0, |peak| peak.transmit_time(bytes).0),
+            };
+            l.delay.0 + on_wire
         })
         .min();
     let pauses = scenario

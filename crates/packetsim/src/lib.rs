@@ -1,7 +1,7 @@
 //! The packet-level, discrete-event simulator.
 //!
 //! The map: [`engine`] opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
-//! packets through `port`s under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of
+//! packets through `port`s (`bucket`: shaped ones) under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of
 //! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`handshake`, `acknowledgment`,
 //! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
 //! `inbox` and `mapping` join the subflows of a connection; `app` and `messages` are of applications. `probe` samples;
@@ -10,6 +10,7 @@
 mod acknowledgment;
 mod address;
 mod app;
+mod bucket;
 mod calendar;
 pub mod config;
 pub mod congestion;

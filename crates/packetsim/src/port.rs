@@ -2,11 +2,13 @@
 //!
 //! A packet that joins a FIFO queue leaves at `max(now, busy_until) + size / rate`, whatever comes later; so its
 //! arrival at the next node is known at once, and the backlog follows from `busy_until`. Only a limit in *packets*
-//! needs more: a ring of the sizes that wait, from which their departures follow.
+//! needs more: a ring of the sizes that wait, from which their departures follow. A port with a token bucket has a list of
+//! its own (`bucket.rs`).
 
 use serde::{Deserialize, Serialize};
 use weft_net::network::Link;
 
+use crate::bucket::Bucket;
 use crate::prefetch::prefetch;
 
 /// What every packet touches: one cache line.
@@ -23,9 +25,9 @@ pub(crate) struct Port {
     pub(crate) packets: u64,
     /// Time spent waiting for transmission to begin, summed over packets, ps.
     pub(crate) waited: u64,
-    /// Longest backlog seen, ps of transmission.
-    pub(crate) max_backlog: u64,
-    /// The ring of sizes while more than one packet is here.
+    /// Longest backlog seen, ps of transmission; of a shaped port, bytes.
+    max_backlog: u64,
+    /// The ring of sizes while more than one packet is here; of a shaped port, [`SHAPED`] and the number of its bucket.
     ring: u32,
     /// Index of its [`Class`].
     class: u32,
@@ -34,6 +36,7 @@ pub(crate) struct Port {
 const _: () = assert!(size_of::<Port>() == 64);
 
 const NO_RING: u32 = u32::MAX;
+const SHAPED: u32 = 1 << 31;
 
 /// What ports of equal links share.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -50,6 +53,12 @@ pub(crate) struct Class {
     counts_packets: bool,
     /// Whether the wire loses packets.
     pub(crate) is_lossy: bool,
+    /// Whether packets pass a token bucket; then `rate` is that of the tokens.
+    pub(crate) is_shaped: bool,
+    /// One of both: a packet needs more than to be accepted.
+    pub(crate) is_special: bool,
+    /// Bits per second of the wire beneath the bucket; 0 takes no time.
+    peak: u64,
 }
 
 /// What few packets touch.
@@ -89,6 +98,8 @@ pub(crate) struct Ports {
     classes: Vec<Class>,
     pub(crate) tallies: Vec<Tally>,
     rings: Rings,
+    /// Of the shaped ports.
+    buckets: Vec<Bucket>,
 }
 
 impl Class {
@@ -105,6 +116,18 @@ impl Class {
             },
             counts_packets,
             is_lossy,
+            is_shaped: link.shaper.is_some(),
+            is_special: is_lossy || link.shaper.is_some(),
+            peak: link.shaper.and_then(|s| s.peak).map_or(0, |peak| peak.0),
+        }
+    }
+
+    /// From the first bit of a packet leaving to the last, ps.
+    pub(crate) fn time_on_wire(&self, bytes: u64) -> u64 {
+        match (self.is_shaped, self.peak) {
+            (false, _) => self.transmit_time(bytes),
+            (true, 0) => 0,
+            (true, peak) => weft_net::units::Rate(peak).transmit_time(bytes).0,
         }
     }
 
@@ -143,20 +166,29 @@ impl Ports {
         let of_link = classes.clone();
         classes.sort();
         classes.dedup();
-        let port = |class: &Class| Port {
+        let mut buckets = Vec::new();
+        let mut ring = |link: &Link| match Bucket::of(link) {
+            None => NO_RING,
+            Some(bucket) => {
+                buckets.push(bucket);
+                SHAPED | (buckets.len() - 1) as u32
+            }
+        };
+        let port = |(link, class): (&Link, &Class)| Port {
             busy_until: 0,
             bytes: 0,
             byte_time: 0,
             packets: 0,
             waited: 0,
             max_backlog: 0,
-            ring: NO_RING,
+            ring: ring(link),
             class: classes.binary_search(class).expect("collected above") as u32,
         };
         Self {
-            ports: of_link.iter().map(port).collect(),
+            ports: links.iter().zip(&of_link).map(port).collect(),
             tallies: vec![Tally::default(); links.len()],
             classes,
+            buckets,
             rings: Rings {
                 capacity: 64,
                 rings: Vec::new(),
@@ -183,16 +215,23 @@ impl Ports {
         &self.classes[self.ports[link as usize].class as usize]
     }
 
-    /// Bytes that have not left at `now`, a part-sent packet by its rest, rounded up.
+    /// Bytes that have not left at `now`, a part-sent packet by its rest, rounded up; at a shaped port, by whole packets.
     #[inline]
     pub(crate) fn queued_bytes(&self, link: u32, now: u64) -> u64 {
+        if self.class(link).is_shaped {
+            return self.bucket(self.port(link)).bytes(now);
+        }
         self.class(link)
             .bytes_in(self.port(link).busy_until.saturating_sub(now))
     }
 
-    /// Time that the port has spent sending before `now`, ps.
+    /// Time that the port has spent sending before `now`, ps. Of a shaped port it is the time in which the tokens came that
+    /// have been taken by what has left: the share of `rate` that was used, which during a burst is above one.
     pub(crate) fn busy_before(&self, link: u32, now: u64) -> u64 {
         let (port, class) = (self.port(link), self.class(link));
+        if class.is_shaped {
+            return self.bucket(port).busy_before(now);
+        }
         let busy = if class.ps_per_byte != 0 {
             port.bytes * class.ps_per_byte
         } else {
@@ -208,8 +247,12 @@ impl Ports {
         if port.busy_until <= now {
             return 0;
         }
-        if port.ring == NO_RING {
-            return 1;
+        if port.ring >= SHAPED {
+            return if port.ring == NO_RING {
+                1
+            } else {
+                self.buckets[(port.ring & !SHAPED) as usize].packets(now)
+            };
         }
         let class = &self.classes[port.class as usize];
         // The last packet leaves at busy_until, so the ring does not run empty here.
@@ -251,6 +294,35 @@ impl Ports {
                     .place(number, ring.head.wrapping_add(ring.length))],
             );
         }
+    }
+
+    fn bucket(&self, port: &Port) -> &Bucket {
+        &self.buckets[(port.ring & !SHAPED) as usize]
+    }
+
+    /// The longest backlog seen, bytes.
+    pub(crate) fn max_bytes(&self, link: u32) -> u64 {
+        let (port, class) = (self.port(link), self.class(link));
+        if class.is_shaped {
+            port.max_backlog
+        } else {
+            class.bytes_in(port.max_backlog)
+        }
+    }
+
+    /// Accepts a packet at a shaped port: returns when its last bit leaves.
+    #[cold]
+    pub(crate) fn shape(&mut self, link: u32, now: u64, bytes: u64) -> u64 {
+        let port = &mut self.ports[link as usize];
+        let bucket = &mut self.buckets[(port.ring & !SHAPED) as usize];
+        let passage = bucket.accept(now, port.busy_until, bytes);
+        port.busy_until = passage.leaves;
+        port.bytes += bytes;
+        port.packets += 1;
+        port.waited += passage.begins - now;
+        port.byte_time += u128::from(bytes) * u128::from(passage.leaves - now);
+        port.max_backlog = port.max_backlog.max(bucket.bytes(now));
+        passage.leaves
     }
 
     /// Accepts a packet of `bytes` on the wire: returns when its last bit leaves.
@@ -364,6 +436,7 @@ mod tests {
             overhead: 0,
             loss: None,
             is_up: true,
+            shaper: None,
         }
     }
 

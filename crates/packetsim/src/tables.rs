@@ -120,10 +120,7 @@ pub(crate) fn queues(simulation: &Simulation, found: &InFlight) -> Table {
             integer(&|i| wire.ports.tallies[i].dropped),
         ),
         ("marked_packets", integer(&|i| wire.ports.tallies[i].marked)),
-        (
-            "max_bytes",
-            integer(&|i| wire.ports.class(i as u32).bytes_in(port(i).max_backlog)),
-        ),
+        ("max_bytes", integer(&|i| wire.ports.max_bytes(i as u32))),
         (
             "mean_bytes",
             Column::Real(

@@ -85,6 +85,7 @@ mod tests {
                 p: 1e-3,
             }),
             is_up: true,
+            shaper: None,
         };
         let mut wear = Wear::new(&link, 0, Vec::new()).expect("lossy");
         let lost: Vec<usize> = (1..=5_000).filter(|_| wear.takes(1, 0, 0)).collect();
@@ -102,6 +103,7 @@ mod tests {
             overhead: 0,
             loss: None,
             is_up: true,
+            shaper: None,
         };
         assert!(Wear::new(&link, 0, Vec::new()).is_none());
         let mut wear = Wear::new(&link, 0, vec![(100, 200)]).expect("fails");

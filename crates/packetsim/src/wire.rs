@@ -363,7 +363,45 @@ impl Wire {
 
     #[inline]
     fn send(&mut self, link: u32, node: u32, bytes: u64, mut packet: Packet) {
+        let class = self.ports.class(link);
+        let delay = class.delay;
+        if class.is_special {
+            return self.send_specially(link, node, bytes, packet);
+        }
         let leaves = self.ports.accept(link, self.now, bytes);
+        self.note_departure(link, node, leaves, &packet);
+        packet.time = leaves + delay;
+        packet.link = link;
+        self.calendar.push(packet);
+    }
+
+    /// Over a link with a token bucket, or one that loses packets.
+    #[cold]
+    fn send_specially(&mut self, link: u32, node: u32, bytes: u64, mut packet: Packet) {
+        let leaves = if self.ports.class(link).is_shaped {
+            self.ports.shape(link, self.now, bytes)
+        } else {
+            self.ports.accept(link, self.now, bytes)
+        };
+        self.note_departure(link, node, leaves, &packet);
+        let class = self.ports.class(link);
+        packet.time = leaves + class.delay;
+        packet.link = link;
+        if class.is_lossy {
+            let wear = self.wear[link as usize]
+                .as_mut()
+                .expect("a lossy link has wear");
+            let begins = leaves - class.time_on_wire(bytes);
+            if wear.takes(bytes, begins, packet.time) {
+                self.lose(packet.flow);
+                return;
+            }
+        }
+        self.calendar.push(packet);
+    }
+
+    #[inline(always)]
+    fn note_departure(&mut self, link: u32, node: u32, leaves: u64, packet: &Packet) {
         self.hops += 1;
         let identity = u64::from(link) << 32 | u64::from(packet.flow);
         let departure = mix_pair(
@@ -371,21 +409,8 @@ impl Wire {
             identity ^ u64::from(packet.seq).rotate_left(40) ^ (packet.kind as u64) << 20,
         );
         // A sum does not depend on the order in which a node's departures are computed.
-        self.fingerprints[node as usize] = self.fingerprints[node as usize].wrapping_add(departure);
-        let class = self.ports.class(link);
-        if class.is_lossy {
-            let wear = self.wear[link as usize]
-                .as_mut()
-                .expect("a lossy link has wear");
-            let begins = leaves - class.transmit_time(bytes);
-            if wear.takes(bytes, begins, leaves + class.delay) {
-                self.lose(packet.flow);
-                return;
-            }
-        }
-        packet.time = leaves + class.delay;
-        packet.link = link;
-        self.calendar.push(packet);
+        let print = &mut self.fingerprints[node as usize];
+        *print = print.wrapping_add(departure);
     }
 
     /// Folds the nodes' fingerprints in node order.

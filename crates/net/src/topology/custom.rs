@@ -214,6 +214,7 @@ impl Custom {
             overhead: cable.overhead.unwrap_or(self.link.overhead),
             loss: cable.loss.clone().or_else(|| self.link.loss.clone()),
             switch_latency: cable.switch_latency.unwrap_or(self.link.switch_latency),
+            ..self.link.clone()
         }
     }
 }
