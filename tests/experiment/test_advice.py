@@ -56,6 +56,15 @@ NO_CAPABLE_SENDER = 'no sender is ECN-capable (congestion.kind = "dctcp" and tra
             ["dctcp sees no marks: queue.threshold 250 packets is not below queue.capacity 250 packets"],
         ),
         (["queue.kind=ecn_step", "congestion.kind=dctcp", "queue.threshold=249 packets"], []),
+        (["load_balance.kind=reps", "queue.kind=ecn_step", "congestion.kind=dctcp"], []),
+        (
+            ["load_balance.kind=reps"],
+            ["reps sees no marks, so that it leaves a path only when packets are lost: queue.kind drop_tail never marks"],
+        ),
+        (
+            [UDP, "load_balance.kind=reps"],
+            ["load_balance.kind reps only sprays: every flow is UDP, which has no acknowledgments"],
+        ),
         (
             ['workload=[{ kind = "poisson", size = "1 kB", load = 1.5, flows = 10 }]'],
             [

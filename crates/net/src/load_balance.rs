@@ -14,6 +14,7 @@ use crate::random::{mix, stream_key};
 pub mod drill;
 pub mod ecmp;
 pub mod flowlet;
+pub mod reps;
 pub mod spray;
 pub mod static_choice;
 
@@ -25,6 +26,7 @@ crate::room! {
         Spray(spray::Spray),
         Flowlet(flowlet::Flowlet),
         Drill(drill::Drill),
+        Reps(reps::Reps),
     }
 }
 
@@ -105,7 +107,11 @@ impl LoadBalance {
     pub fn check(&self) -> Result<(), Fault> {
         match self {
             Self::Ecmp(e) => e.check(),
-            Self::Static(_) | Self::Spray(_) | Self::Flowlet(_) | Self::Drill(_) => Ok(()),
+            Self::Static(_)
+            | Self::Spray(_)
+            | Self::Flowlet(_)
+            | Self::Drill(_)
+            | Self::Reps(_) => Ok(()),
         }
     }
 
@@ -113,15 +119,20 @@ impl LoadBalance {
     pub fn entropy(&self, tuple: &FiveTuple) -> u32 {
         match self {
             Self::Ecmp(e) => e.entropy(tuple),
-            Self::Static(_) | Self::Spray(_) | Self::Flowlet(_) | Self::Drill(_) => tuple.mixed(),
+            Self::Static(_)
+            | Self::Spray(_)
+            | Self::Flowlet(_)
+            | Self::Drill(_)
+            | Self::Reps(_) => tuple.mixed(),
         }
     }
 
     /// Whether all packets of a flow (in one direction) take one path.
     pub fn is_per_flow(&self) -> bool {
         match self {
-            Self::Static(_) | Self::Ecmp(_) => true,
-            Self::Spray(_) | Self::Flowlet(_) | Self::Drill(_) => false,
+            Self::Static(_) => true,
+            Self::Ecmp(e) => !e.hashes_sequence(),
+            Self::Spray(_) | Self::Flowlet(_) | Self::Drill(_) | Self::Reps(_) => false,
         }
     }
 
@@ -130,10 +141,23 @@ impl LoadBalance {
         matches!(self, Self::Drill(_))
     }
 
+    /// Whether switches hash the sequence number, as in the path diversity study.
+    pub fn hashes_sequence(&self) -> bool {
+        matches!(self, Self::Ecmp(e) if e.hashes_sequence())
+    }
+
+    /// What senders do, where they give each packet an entropy of its own.
+    pub fn reps(&self) -> Option<&reps::Reps> {
+        match self {
+            Self::Reps(r) => Some(r),
+            _ => None,
+        }
+    }
+
     /// What a switch allocates for all `hosts` of the network, bytes.
     pub fn switch_bytes(&self, hosts: u64) -> u64 {
         match self {
-            Self::Ecmp(_) | Self::Static(_) | Self::Drill(_) => 0,
+            Self::Ecmp(_) | Self::Static(_) | Self::Drill(_) | Self::Reps(_) => 0,
             Self::Flowlet(f) => f.switch_bytes(),
             Self::Spray(s) => s.switch_bytes(hosts),
         }
@@ -149,6 +173,7 @@ impl LoadBalance {
             Self::Spray(s) => s.switch(own),
             Self::Flowlet(f) => f.switch(own),
             Self::Drill(d) => d.switch(own),
+            Self::Reps(r) => r.switch(own),
         }
     }
 }
@@ -249,6 +274,7 @@ pub(crate) mod tests {
             r#"{"kind":"spray"}"#,
             r#"{"kind":"flowlet"}"#,
             r#"{"kind":"drill"}"#,
+            r#"{"kind":"reps"}"#,
         ] {
             let mut state = kind(text).switch(1, &network, NodeId(20));
             let before = state.clone();
@@ -267,6 +293,7 @@ pub(crate) mod tests {
             r#"{"kind":"ecmp","buckets":8}"#,
             r#"{"kind":"flowlet"}"#,
             r#"{"kind":"drill"}"#,
+            r#"{"kind":"reps"}"#,
         ] {
             let balance = kind(text);
             let run = |seed, node| -> Vec<LinkId> {

@@ -32,6 +32,9 @@ impl Sender {
             return;
         }
         let acked = packet.seq.saturating_sub(una);
+        if self.entropy.is_some() {
+            self.report(packet, now);
+        }
         self.edge = self.edge.max(packet.seq.saturating_add(packet.window));
         let (mut sample, mut echoed, mut newest, mut delivered) = (0, 0, 0, 0);
         let has_gaps = self.board.sacked > 0 || self.repair != Repair::None;
@@ -128,6 +131,25 @@ impl Sender {
         self.is_stuck = self.edge == 0;
         if let Some(messages) = &mut self.messages {
             messages.acknowledge(self.board.una);
+        }
+    }
+
+    /// Tells which segments the ACK reports, so that their entropies may be used again.
+    #[cold]
+    fn report(&mut self, packet: &Packet, now: u64) {
+        let Some(entropy) = &mut self.entropy else {
+            return;
+        };
+        let is_marked = packet.flags & flag::ECE != 0;
+        let (una, nxt, window) = (self.board.una, self.board.nxt, self.window.cwnd as u64);
+        let mut report = |from: u32, to: u32| {
+            entropy.report(from.max(una)..to.min(nxt), is_marked, now, window);
+        };
+        report(una, packet.seq);
+        for &block in packet.sack.iter().take_while(|&&block| block != 0) {
+            let start = packet.seq + (block >> 16);
+            let known = self.known.iter().filter(|k| k.0 == start).map(|k| k.1);
+            report(known.max().unwrap_or(start), start + (block & 0xffff));
         }
     }
 
@@ -229,6 +251,9 @@ impl Sender {
             self.control.on_loss(&mut self.window, now, self.board.nxt);
             self.repair = Repair::Fast;
             self.repair_until = self.board.nxt;
+            if let Some(entropy) = &mut self.entropy {
+                entropy.suspect(false, now);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! Source: RFC 768. A datagram that finds the network card without room waits in the socket and is never lost there.
 
 use serde::{Deserialize, Serialize};
+use weft_net::load_balance::reps::Entropies;
 use weft_net::random::Stream;
 use weft_net::transport::udp::{Arrivals, HEADER_BYTES, PacketSizes, Udp};
 
@@ -31,6 +32,8 @@ pub(crate) struct Source {
     ready: f64,
     /// Its size is drawn once it is ready.
     seq: u32,
+    /// REPS without acknowledgments: all of them random.
+    entropies: Option<Entropies>,
     pub(crate) waits_for_card: bool,
     pub(crate) is_done: bool,
     pub(crate) wire_bytes: u64,
@@ -49,6 +52,7 @@ pub(crate) struct Setup<'a> {
     /// Bytes beside the IP packet on the first link.
     pub(crate) overhead: u32,
     pub(crate) card_room: u64,
+    pub(crate) entropies: Option<Entropies>,
 }
 
 impl Source {
@@ -62,6 +66,7 @@ impl Source {
             mtu,
             overhead,
             card_room,
+            entropies,
         } = setup;
         let packet = udp.packet.map_or(mtu, |p| p.0 as u32).min(mtu);
         Self {
@@ -77,6 +82,7 @@ impl Source {
             card_room,
             ready: 0.0,
             seq: 0,
+            entropies,
             waits_for_card: false,
             is_done: false,
             wire_bytes: 0,
@@ -138,6 +144,9 @@ impl Source {
         // The receiver measures the delay from when the datagram was ready: waiting in the socket counts.
         packet.sack[0] = ready as u32;
         packet.sack[1] = (ready >> 32) as u32;
+        if let Some(entropies) = &mut self.entropies {
+            packet.entropy ^= u32::from(entropies.take());
+        }
         self.seq = self.seq.wrapping_add(1);
         self.wire_bytes += wire.emit(self.address.link, self.address.node, packet);
         self.packets += 1;

@@ -2,7 +2,7 @@
 //!
 //! The map: [`engine`] opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
 //! packets through `port`s (`bucket`: shaped ones) under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of
-//! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`handshake`, `acknowledgment`,
+//! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`entropy`, `handshake`, `acknowledgment`,
 //! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
 //! `inbox` and `mapping` join the subflows of a connection; `app` and `messages` are of applications. `probe` samples;
 //! [`outcome`] ends the run: `conservation`, then `flow_table` and `tables`.
@@ -17,6 +17,7 @@ pub mod congestion;
 mod conservation;
 mod datagram;
 pub mod engine;
+mod entropy;
 mod flow_table;
 mod handshake;
 mod host;

@@ -13,6 +13,7 @@ use crate::address::Address;
 use crate::config::Config;
 use crate::congestion::Control;
 use crate::datagram;
+use crate::entropy::Entropy;
 use crate::host::{Hosts, SinkEnd, SourceEnd};
 use crate::mapping::Mapping;
 use crate::packet::{Packet, flag};
@@ -72,6 +73,7 @@ impl Hosts {
                     overhead: first.overhead,
                     card_room: self.card_room(there.link, wire),
                     address: there,
+                    entropies: crate::entropy::recycled(scenario, flow),
                 };
                 let mut source = datagram::Source::new(setup, random);
                 source.open(wire.now);
@@ -221,6 +223,7 @@ impl Hosts {
             mss: self.mss(transport),
             mapping,
             has_messages: self.apps.has(id),
+            entropy: Entropy::of(scenario, id, self.mss(transport)),
             is_ecn_capable: tcp.ecn || control.needs_precise_marks(),
             control,
         });
@@ -255,6 +258,7 @@ impl Hosts {
                 .controller()
                 .needs_precise_marks(),
             request: plan.request,
+            echoes_entropy: scenario.load_balance.reps().is_some(),
         });
         self.sinks[id as usize] = SinkEnd::Tcp(Box::new(receiver));
     }

@@ -9,6 +9,7 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
+use weft_net::random::mix;
 use weft_net::transport::Headers;
 use weft_net::transport::tcp::Tcp;
 
@@ -61,6 +62,10 @@ pub(crate) struct Shared {
 pub(crate) struct Receiver {
     pub(crate) address: Address,
     pub(crate) stage: Stage,
+    /// Under REPS what its packets add to the hash of their five-tuple: that of the data packet that they answer.
+    entropy: u32,
+    /// All ones under REPS, else 0.
+    entropy_mask: u32,
     echo: Echo,
     /// The last segment was marked (precise), or a mark is being echoed (latched).
     is_marked: bool,
@@ -137,6 +142,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) mss: u16,
     pub(crate) is_dctcp: bool,
     pub(crate) request: u32,
+    pub(crate) echoes_entropy: bool,
 }
 
 impl Receiver {
@@ -150,12 +156,15 @@ impl Receiver {
             mss,
             is_dctcp,
             request,
+            echoes_entropy,
         } = setup;
         let (total, _) = crate::segments::segments(size, mss);
         let most_buffer = tcp.receive_window.0;
         Self {
             address,
             stage: Stage::Receiving,
+            entropy: 0,
+            entropy_mask: if echoes_entropy { u32::MAX } else { 0 },
             echo: if is_dctcp {
                 Echo::Precise
             } else {
@@ -208,9 +217,15 @@ impl Receiver {
         }
     }
 
-    fn emit(&mut self, wire: &mut Wire, packet: Packet) {
+    fn emit(&mut self, wire: &mut Wire, mut packet: Packet) {
+        packet.entropy ^= self.entropy;
         self.wire_bytes += wire.emit(self.address.link, self.address.node, packet);
         self.packets += 1;
+    }
+
+    /// Under REPS, packets that are sent again take another way.
+    fn try_another_way(&mut self, now: u64) {
+        self.entropy = mix(now) as u32 & self.entropy_mask;
     }
 
     /// The window offered, in segments.
@@ -279,6 +294,7 @@ impl Receiver {
 
     /// Answers the SYN of an upload; also when it comes again.
     pub(crate) fn answer(&mut self, wire: &mut Wire) {
+        self.try_another_way(wire.now);
         let bytes = SYN_BYTES + u16::from(self.address.handshake[1]);
         let mut packet = self.address.packet(Kind::SynAck, 0, bytes, 0, wire.now);
         packet.window = self.offer();
@@ -335,6 +351,7 @@ impl Receiver {
     }
 
     fn send_handshake(&mut self, wire: &mut Wire) {
+        self.try_another_way(wire.now);
         let (kind, bytes) = match self.stage {
             Stage::Opening => (Kind::Syn, SYN_BYTES + u16::from(self.address.handshake[0])),
             Stage::Joining => (
@@ -376,6 +393,7 @@ impl Receiver {
             self.quick = self.quick_acks;
         }
         self.last_arrival = wire.now;
+        self.entropy = packet.entropy & self.entropy_mask;
         self.note_mark(packet, wire);
         if seq == self.next && self.islands.is_empty() {
             // In order: nearly always.
@@ -542,6 +560,7 @@ impl Receiver {
                 self.stage = Stage::Failed;
                 return;
             }
+            self.try_another_way(wire.now);
             self.send_requests(wire);
         }
         if self.ack_due == NEVER || wire.now < self.ack_due {

@@ -13,6 +13,7 @@ use weft_net::transport::tcp::Tcp;
 
 use crate::address::Address;
 use crate::congestion::{Control, Controller, Path, Window};
+use crate::entropy::Entropy;
 use crate::loss_recovery::Rack;
 use crate::mapping::{Mapping, NO_DATA};
 use crate::messages::Messages;
@@ -119,6 +120,8 @@ pub(crate) struct Sender {
     pub(crate) mapping: Option<Box<Mapping>>,
     /// Of a connection of an application.
     pub(crate) messages: Option<Box<Messages>>,
+    /// Where packets carry more for the switches than their five-tuple.
+    pub(crate) entropy: Option<Box<Entropy>>,
     pub(crate) duplicate_acks: u32,
     /// What it is without reordering, and at most with it; the same if it does not adapt.
     pub(crate) duplicate_acks_range: (u32, u32),
@@ -168,6 +171,7 @@ pub(crate) struct Setup<'a> {
     pub(crate) mapping: Option<Box<Mapping>>,
     /// A connection of an application: what it carries is said as it goes on.
     pub(crate) has_messages: bool,
+    pub(crate) entropy: Option<Box<Entropy>>,
     pub(crate) card_room: u64,
     pub(crate) is_ecn_capable: bool,
 }
@@ -184,6 +188,7 @@ impl Sender {
             mss,
             mapping,
             has_messages,
+            entropy,
             card_room,
             is_ecn_capable,
         } = setup;
@@ -217,6 +222,7 @@ impl Sender {
             last_payload,
             mapping,
             messages: has_messages.then(Box::default),
+            entropy,
             duplicate_acks: tcp.duplicate_acks as u32,
             duplicate_acks_range: (
                 tcp.duplicate_acks as u32,
@@ -249,7 +255,16 @@ impl Sender {
         }
     }
 
-    pub(crate) fn emit(&mut self, wire: &mut Wire, packet: Packet) {
+    /// Sends a packet without data.
+    pub(crate) fn emit(&mut self, wire: &mut Wire, mut packet: Packet) {
+        if let Some(entropy) = &mut self.entropy {
+            packet.entropy = entropy.control(packet.entropy);
+        }
+        self.send_out(wire, packet);
+    }
+
+    #[inline]
+    fn send_out(&mut self, wire: &mut Wire, packet: Packet) {
         self.wire_bytes += wire.emit(self.address.link, self.address.node, packet);
         self.packets += 1;
     }
@@ -403,7 +418,11 @@ impl Sender {
         let bytes = self.headers.data + payload;
         let mut packet = self.address.packet(Kind::Data, seq, bytes, flags, wire.now);
         packet.data = data;
-        self.emit(wire, packet);
+        if let Some(entropy) = &mut self.entropy {
+            let is_again = flags & flag::AGAIN != 0;
+            packet.entropy = entropy.data(packet.entropy, self.board.una, seq, is_again);
+        }
+        self.send_out(wire, packet);
         self.last_activity = wire.now;
     }
 
@@ -485,7 +504,7 @@ impl Sender {
         self.deadline = NEVER;
         match (self.phase, self.timer) {
             (Phase::Opening | Phase::Answering | Phase::Joining | Phase::Closing, _) => {
-                if self.gives_up() {
+                if self.gives_up(wire.now) {
                     return;
                 }
                 let kind = match self.phase {
@@ -510,7 +529,7 @@ impl Sender {
         if let Some(mapping) = &mut self.mapping {
             mapping.timed_out = true;
         }
-        if self.gives_up() {
+        if self.gives_up(wire.now) {
             return;
         }
         if self.repair == Repair::None {
@@ -537,7 +556,10 @@ impl Sender {
     }
 
     /// Counts a timeout; true once there were too many.
-    fn gives_up(&mut self) -> bool {
+    fn gives_up(&mut self, now: u64) -> bool {
+        if let Some(entropy) = &mut self.entropy {
+            entropy.suspect(true, now);
+        }
         self.rtt.backoff += 1;
         self.retries += 1;
         if self.retries > self.max_retries {

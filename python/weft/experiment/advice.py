@@ -81,6 +81,17 @@ def dctcp_needs_marks(asked: Asked) -> Found:
         yield f"dctcp sees no marks: {asked.why_no_marks}"
 
 
+def reps_needs_marks(asked: Asked) -> Found:
+    """REPS without marks recycles every entropy that was acknowledged, those of long queues too."""
+    if asked.spec.get("load_balance", {}).get("kind") != "reps":
+        return
+    if not asked.tcp:
+        yield "load_balance.kind reps only sprays: every flow is UDP, which has no acknowledgments"
+    elif asked.why_no_marks or not asked.has_capable_sender:
+        why = asked.why_no_marks or 'no sender is ECN-capable (congestion.kind = "dctcp" is)'
+        yield f"reps sees no marks, so that it leaves a path only when packets are lost: {why}"
+
+
 def ecn_needs_marks(asked: Asked) -> Found:
     """`transport.ecn` over a queue that never marks."""
     if asked.why_no_marks and any(t.get("ecn") and control.get("kind") != "dctcp" for t, control in asked.tcp):
@@ -122,6 +133,7 @@ ADVICE: tuple[Callable[[Asked], Found], ...] = (
     receive_side_acts_on_tcp,
     coupling_needs_subflows,
     dctcp_needs_marks,
+    reps_needs_marks,
     ecn_needs_marks,
     marks_need_a_capable_sender,
     load_fits_the_links,

@@ -29,6 +29,10 @@ crate::choice! {
         Mix = "mix",
         /// CRC-16/ARC, as bmv2's `crc16`.
         Crc16 = "crc16",
+        /// For the path diversity study alone: what its P4 program hashed. Its parser is four bytes off, so that the
+        /// checksum covers the upper half of the TCP sequence number in place of the ports, and a flow gets another path
+        /// every 64 KiB.
+        AsPublished = "as_published",
     }
 }
 
@@ -46,7 +50,7 @@ crate::choice! {
 crate::kind! {
     /// Equal-cost multipath: flows are hashed over the hops.
     pub struct Ecmp: "load_balance" / "ecmp", source "RFC 2992" {
-        /// Whose seed is in the hash. With `crc16`, `shared` means the bare checksum and no seed.
+        /// Whose seed is in the hash. With a checksum, `shared` means the bare checksum and no seed.
         pub seeds: Seeds = Seeds::PerSwitch;
         /// The hash of the five-tuple.
         pub hash: Hash = Hash::Mix;
@@ -76,14 +80,20 @@ impl Ecmp {
         match self.hash {
             Hash::Mix => tuple.mixed(),
             Hash::Crc16 => u32::from(crc16(&bytes(tuple))),
+            Hash::AsPublished => published(tuple, upper_half(tuple, 0)),
         }
+    }
+
+    /// Whether packets of one flow have different hashes.
+    pub(super) fn hashes_sequence(&self) -> bool {
+        self.hash == Hash::AsPublished
     }
 
     pub(super) fn switch(&self, own: u64, shared: u64) -> SwitchState {
         let hash = match (self.seeds, self.hash) {
             (Seeds::PerSwitch, _) => State::Seeded(own),
             (Seeds::Shared, Hash::Mix) => State::Seeded(shared),
-            (Seeds::Shared, Hash::Crc16) => State::Bare16,
+            (Seeds::Shared, Hash::Crc16 | Hash::AsPublished) => State::Bare16,
         };
         if self.buckets == 0 {
             return SwitchState::Ecmp(hash);
@@ -164,6 +174,25 @@ fn bytes(tuple: &FiveTuple) -> [u8; 13] {
     bytes[10..12].copy_from_slice(&tuple.dst_port.to_be_bytes());
     bytes[12] = tuple.protocol;
     bytes
+}
+
+/// The hash `as_published` of a packet whose sequence number has this upper half: addresses, the two bytes that the program
+/// took for ports of eight bits, protocol. Of UDP these would be the length, which a flow does not change.
+pub fn published(tuple: &FiveTuple, upper: u16) -> u32 {
+    let mut bytes = [0; 11];
+    bytes[0..4].copy_from_slice(&tuple.src);
+    bytes[4..8].copy_from_slice(&tuple.dst);
+    if tuple.protocol == 6 {
+        bytes[8..10].copy_from_slice(&upper.to_be_bytes());
+    }
+    bytes[10] = tuple.protocol;
+    u32::from(crc16(&bytes))
+}
+
+/// The upper half of the sequence number of byte `offset` of a connection. Where it begins depends on the five-tuple, as in
+/// RFC 6528.
+pub fn upper_half(tuple: &FiveTuple, offset: u64) -> u16 {
+    (tuple.mixed().wrapping_add(1).wrapping_add(offset as u32) >> 16) as u16
 }
 
 /// CRC-16/ARC.
@@ -248,6 +277,22 @@ mod tests {
                     .all(|_| state.choose(balance.entropy(&tuple(1)), NodeId(1), &hops) == first)
             );
         }
+    }
+
+    #[test]
+    fn the_published_hash_changes_every_64_kib_and_knows_no_ports() {
+        let t = tuple(1);
+        let at = |offset| published(&t, upper_half(&t, offset));
+        // Over 1 MiB the upper half has 16 or 17 values, and CRC-16 tells all of them apart.
+        let hashes: Vec<_> = (0..1024).map(|kib| at(kib * 1024)).collect();
+        let changes = hashes.windows(2).filter(|w| w[0] != w[1]).count();
+        assert!((15..=16).contains(&changes), "{changes}");
+        let other = FiveTuple { src_port: 9, ..t };
+        assert_eq!(published(&t, 7), published(&other, 7));
+        assert_ne!(upper_half(&t, 0), upper_half(&other, 0));
+        let balance = kind(r#"{"kind":"ecmp","hash":"as_published","buckets":8}"#);
+        assert!(!balance.is_per_flow() && balance.hashes_sequence());
+        assert_eq!(balance.entropy(&t), at(0));
     }
 
     #[test]
