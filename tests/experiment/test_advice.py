@@ -17,6 +17,7 @@ size = "20 kB"
 """
 
 UDP = 'transport={ kind = "udp", rate = "1 Gbps" }'
+NEVER_MARKS = "queue.kind drop_tail never marks"
 NO_CAPABLE_SENDER = 'no sender is ECN-capable (congestion.kind = "dctcp" and transport.ecn = true are)'
 
 
@@ -59,7 +60,7 @@ NO_CAPABLE_SENDER = 'no sender is ECN-capable (congestion.kind = "dctcp" and tra
         (["load_balance.kind=reps", "queue.kind=ecn_step", "congestion.kind=dctcp"], []),
         (
             ["load_balance.kind=reps"],
-            ["reps sees no marks, so that it leaves a path only when packets are lost: queue.kind drop_tail never marks"],
+            [f"reps sees no marks, so that it leaves a path only when packets are lost: {NEVER_MARKS}"],
         ),
         (
             [UDP, "load_balance.kind=reps"],
