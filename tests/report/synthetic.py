@@ -296,6 +296,7 @@ def _simulate(
             reordered_packets=pl.lit(0),
             subflows=pl.lit(1),
             reason=pl.lit(None, pl.String),
+            latency_mean_ns=pl.lit(None, pl.Int64),
             latency_p50_ns=pl.lit(None, pl.Int64),
             latency_p99_ns=pl.lit(None, pl.Int64),
         ),

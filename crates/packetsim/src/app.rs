@@ -16,7 +16,7 @@ use weft_net::workload::rpc::Rpc;
 use weft_net::workload::{Opener, Workload};
 
 use crate::config::Config;
-use crate::datagram::Histogram;
+use crate::datagram::{Histogram, Latency};
 use crate::host::{Hosts, SinkEnd, SourceEnd};
 use crate::packet::{Kind, Packet};
 use crate::wire::Wire;
@@ -139,11 +139,10 @@ impl Apps {
         self.of(flow) != NONE
     }
 
-    /// Median and 99th percentile of the latency of a connection's queries, ps.
-    pub(crate) fn latency(&self, flow: u32) -> Option<(u64, u64)> {
+    /// The latency of a connection's queries.
+    pub(crate) fn latency(&self, flow: u32) -> Option<Latency> {
         let connection = self.connections.get(flow as usize)?.as_ref()?;
-        let latency = &connection.latency;
-        latency.quantile(0.5).zip(latency.quantile(0.99))
+        connection.latency.summary()
     }
 }
 

@@ -200,6 +200,15 @@ impl Sink {
 pub(crate) struct Histogram {
     counts: Vec<u32>,
     total: u64,
+    sum: u128,
+}
+
+/// What a histogram says of delays, ps: the mean exactly, the others within 0.8 %.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Latency {
+    pub(crate) mean: u64,
+    pub(crate) p50: u64,
+    pub(crate) p99: u64,
 }
 
 impl Histogram {
@@ -209,6 +218,7 @@ impl Histogram {
         Self {
             counts: Vec::new(),
             total: 0,
+            sum: 0,
         }
     }
 
@@ -224,6 +234,16 @@ impl Histogram {
         }
         self.counts[bucket] += 1;
         self.total += 1;
+        self.sum += u128::from(value);
+    }
+
+    /// Mean, median and 99th percentile; `None` if there is no value.
+    pub(crate) fn summary(&self) -> Option<Latency> {
+        Some(Latency {
+            mean: (self.sum / u128::from(self.total.max(1))) as u64,
+            p50: self.quantile(0.5)?,
+            p99: self.quantile(0.99)?,
+        })
     }
 
     /// The value that a share `q` of all lie at or below, within 0.8 %; `None` if there are none.
@@ -246,6 +266,16 @@ impl Histogram {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_mean_is_exact() {
+        let mut histogram = Histogram::new();
+        assert_eq!(histogram.summary(), None);
+        for value in [1, 2, 1_000_000_007] {
+            histogram.add(value);
+        }
+        assert_eq!(histogram.summary().unwrap().mean, 1_000_000_010 / 3);
+    }
 
     #[test]
     fn quantiles_are_within_a_bucket() {

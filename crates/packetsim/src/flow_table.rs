@@ -235,12 +235,16 @@ pub(crate) fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             Column::Word(reason_of, reasons.iter().map(|r| r.0.clone()).collect()),
         ),
         (
+            "latency_mean_ns",
+            optional(&|i| records[i].latency.map(|l| Time(l.mean).as_ns() as i64)),
+        ),
+        (
             "latency_p50_ns",
-            optional(&|i| records[i].latency.map(|l| Time(l.0).as_ns() as i64)),
+            optional(&|i| records[i].latency.map(|l| Time(l.p50).as_ns() as i64)),
         ),
         (
             "latency_p99_ns",
-            optional(&|i| records[i].latency.map(|l| Time(l.1).as_ns() as i64)),
+            optional(&|i| records[i].latency.map(|l| Time(l.p99).as_ns() as i64)),
         ),
     ];
     let reasons = reasons

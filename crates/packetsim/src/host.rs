@@ -444,7 +444,7 @@ impl Hosts {
             SinkEnd::Udp(sink) => {
                 record.delivered += sink.delivered;
                 record.reordered += sink.reordered;
-                record.latency = sink.delays.quantile(0.5).zip(sink.delays.quantile(0.99));
+                record.latency = sink.delays.summary();
                 record.finished = size_known.min(sink.last_arrival);
             }
         }

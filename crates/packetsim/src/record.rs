@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::datagram::Latency;
+
 /// Why a flow did not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Reason {
@@ -74,8 +76,8 @@ pub(crate) struct Record {
     /// The end has been there and is gone: packets on their way do not make it again.
     pub(crate) source_is_over: bool,
     pub(crate) sink_is_over: bool,
-    /// Median and 99th percentile of the one-way delay, for datagrams.
-    pub(crate) latency: Option<(u64, u64)>,
+    /// The one-way delay of datagrams, or the time of an application's queries.
+    pub(crate) latency: Option<Latency>,
 }
 
 impl Record {

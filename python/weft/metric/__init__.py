@@ -14,6 +14,7 @@ METRICS: dict[str, Metric] = {
         Metric("throughput", "Throughput", "bps", "flow", "higher", "mean", "DESIGN.md, section 4"),
         Metric("fct", "FCT", "ns", "flow", "lower", "mean", "Dukkipati and McKeown, CCR 2006"),
         Metric("slowdown", "Slowdown", "", "flow", "lower", "mean", "Alizadeh et al., SIGCOMM 2013"),
+        Metric("latency", "Latency", "ns", "flow", "lower", "mean", "RFC 7679; Dean and Barroso, CACM 2013"),
         Metric("completion", "Finished", "share", "run", "higher", "mean", "DESIGN.md, section 4"),
         Metric("fairness", "Jain index", "", "run", "higher", "mean", "Jain et al., DEC TR-301, 1984"),
         Metric("payload_share", "Payload share", "share", "host", "higher", "mean", "RFC 2647 and RFC 5136"),

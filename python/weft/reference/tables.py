@@ -55,9 +55,12 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
             "spurious_retransmits": Column("i64", "Segments that arrived although they had arrived before."),
             "subflows": Column("i64", "Subflows that were established; 1, but for multipath transports."),
             "reason": Column("str?", "Why it did not finish; null if it did, or was endless."),
-            "latency_p50_ns": Column(
-                "i64?", "Median one-way delay of its datagrams in the measured window; null for TCP."
+            "latency_mean_ns": Column(
+                "i64?",
+                "Mean one-way delay of its datagrams in the measured window, or time of the queries of an application; "
+                "null for TCP without one.",
             ),
+            "latency_p50_ns": Column("i64?", "Median of the same."),
             "latency_p99_ns": Column("i64?", "99th percentile of the same."),
         },
     ),

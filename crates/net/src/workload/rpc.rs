@@ -20,8 +20,8 @@ use crate::workload::{Context, Flow, Generate, need_hosts};
 const PORT: u16 = 11_211;
 
 crate::kind! {
-    /// Clients get values from servers and set them there. `latency_p50_ns` and `latency_p99_ns` of a connection are those of
-    /// the queries that it took part in, from asking to the last byte of the slowest answer (of a set: to its
+    /// Clients get values from servers and set them there. `latency_mean_ns` (p50, p99) of a connection is that of the
+    /// queries that it took part in, from asking to the last byte of the slowest answer (of a set: to its
     /// acknowledgment).
     pub struct Rpc: "workload" / "rpc", source "Atikoglu et al. (SIGMETRICS 2012), Alizadeh et al. (SIGCOMM 2010)" {
         /// Which hosts the application runs on.

@@ -39,6 +39,7 @@ FIGURES: dict[str, Kind] = {
         Kind(
             "series", "Samples of y over time: mean over flows, or a handful of flows or queues.", ("y",), (), "samples"
         ),
+        Kind("applications", "Links that each workload uses, in its colour over the drawn fabric.", (), (), "links"),
         Kind("published", "Ours as a share of each [[published]] number, with interval.", (), (), "published"),
     )
 }
