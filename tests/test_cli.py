@@ -203,6 +203,29 @@ def test_a_folder_runs_its_quick_file(small: Path) -> None:
     assert sorted(place.name for place in (small / "both").iterdir()) == ["full", "quick"]
 
 
+def test_a_study_has_settings_for_all_its_files(small: Path) -> None:
+    study = small / "study"
+    study.mkdir()
+    (study / "one.toml").write_text(SMALL)
+    (study / "two.toml").write_text(SMALL)
+    (study / "full.toml").write_text('files = ["one.toml", "two.toml"]\n[set]\nseed = 5\n"sweep.repeats" = 2\n')
+    done = weft("run", "study/full.toml", "--no-report", "--json", "--set", "seed=6", cwd=small)
+    documents = json.loads(done.stdout)["experiments"]
+    assert [(one["planned"], one["directory"]) for one in documents] == [
+        (2, "out/study-full/one"),
+        (2, "out/study-full/two"),
+    ]
+    manifest = json.loads((small / "out/study-full/one/manifest.json").read_text())
+    assert manifest["experiment"]["seed"] == 6, "the command line has the last word"
+    (study / "full.toml").write_text('files = []\nfile = "one.toml"\n')
+    done = weft("check", "study/full.toml", cwd=small)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        'study/full.toml:2: file: a study has no such key; did you mean "files"?',
+        'study/full.toml:1: files: lists the experiment files: files = ["quick.toml"]',
+    ]
+
+
 def test_a_run_at_its_limit_is_whole_and_status_1(small: Path) -> None:
     done = weft("run", "small.toml", "--no-report", "--out", "o", "--set", "backend.limit=3 us", cwd=small)
     assert done.returncode == 1

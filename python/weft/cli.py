@@ -38,7 +38,7 @@ MOST_NAMED = 5
 """Flows or runs in trouble that are named one by one."""
 
 File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Experiment file, or a folder with a quick.toml or study.toml.")
+    Path, typer.Argument(metavar="FILE", help="Experiment file, a study that lists several, or the folder of one.")
 ]
 Setting = Annotated[
     list[str] | None,
@@ -96,8 +96,8 @@ def run(
     from weft.results import Results
 
     settings = [*(set or []), *([f"backend.kind={json.dumps(backend)}"] if backend else [])]
-    files = experiment_files(file)
-    experiments = [(_loaded(each, settings), _folder(out, file, each, len(files))) for each in files]
+    studied = _studied(file, settings)
+    experiments = [(experiment, _folder(out, file, each, len(studied))) for each, experiment in studied]
     documents = []
     is_whole = True
     for experiment, directory in experiments:
@@ -108,7 +108,7 @@ def run(
         page, is_written = _report(directory) if report else (None, True)
         is_whole &= is_written
         documents.append(_run_document(experiment, outcome, results, page))
-        if len(files) > 1 and not as_json:
+        if len(studied) > 1 and not as_json:
             print(f"\n{experiment.name}")
         _print_trouble(outcome, results)
         if not as_json:
@@ -126,7 +126,7 @@ def check(file: File, set: Setting = None, as_json: AsJson = False) -> None:
     from weft.progress import quantity
 
     documents = []
-    for experiment in [_loaded(each, set or []) for each in experiment_files(file)]:
+    for _, experiment in _studied(file, set or []):
         predictions = [experiment.predict(cell) for cell in experiment.cells()]
         refuse_what_cannot_run(experiment)
         largest = max(predictions, key=lambda prediction: prediction.memory_bytes)
@@ -181,7 +181,7 @@ def topology(
     from weft.topology import analyse, document, print_analysis
 
     documents: list[dict[str, Any]] = []
-    for experiment in [_loaded(each, set or []) for each in experiment_files(file)]:
+    for _, experiment in _studied(file, set or []):
         analysis, scenario = analyse(experiment)
         if not as_json:
             spec = experiment.spec(next(experiment.cells()))
@@ -370,10 +370,9 @@ def search(
     from weft.searching.shown import print_found
 
     settings = [*(set or []), *([f"search.trials={trials}"] if trials is not None else [])]
-    place, *others = experiment_files(file)
+    (place, experiment), *others = _studied(file, settings)
     if others:
         raise WeftError(f"{file}: holds several experiments; a search is of one: name its file, like {place}")
-    experiment = _loaded(place, settings)
     directory = out or Path("out") / f"{_folder(None, file, place, 1).name}-search"
     with interruptible() as stop:
         found = go(experiment, directory, observer(), stop, jobs, on)
@@ -520,33 +519,6 @@ def interruptible() -> Iterator[Any]:
             signal.signal(number, handler)
 
 
-def experiment_files(place: Path) -> list[Path]:
-    """The experiment files that FILE means: itself, or for a folder those of its study.toml, or its quick.toml.
-
-    Raises ExperimentError.
-    """
-    if str(place) == "-":
-        message = "is no file: an experiment is not read from standard input; write it into a file, or name a folder"
-        raise ExperimentError([Fault("-", None, "", message)])
-    if not place.is_dir():
-        return [place]
-    study = place / "study.toml"
-    if study.is_file():
-        from weft.experiment.document import read_file
-
-        document = read_file(study)
-        files = document.value.get("files")
-        if not isinstance(files, list) or not files or any(not isinstance(name, str) for name in files):
-            raise ExperimentError([document.fault(("files",), 'lists the experiment files: files = ["quick.toml"]')])
-        return [place / name for name in files]
-    quick = place / "quick.toml"
-    if not quick.is_file():
-        inside = ", ".join(sorted(file.name for file in place.glob("*.toml"))) or "none"
-        message = f"is a folder without quick.toml or study.toml; name a file in it (there are: {inside})"
-        raise ExperimentError([Fault(str(place), None, "", message)])
-    return [quick]
-
-
 def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + ("" if number == 1 else "es" if noun.endswith("ch") else "s")
 
@@ -557,11 +529,22 @@ def _loaded(file: Path, settings: list[str]) -> "Experiment":
     return load(file, settings)
 
 
+def _studied(file: Path, settings: list[str]) -> "list[tuple[Path, Experiment]]":
+    """The experiments that FILE means, with the settings of its study first."""
+    from weft.experiment.study import read_study
+
+    study = read_study(file)
+    return [(each, _loaded(each, [*study.settings, *settings])) for each in study.files]
+
+
 def _folder(out: Path | None, given: Path, file: Path, files: int) -> Path:
-    name = file.stem if file == given or files > 1 else given.resolve().name
+    """Where the results of `file` go, which is one of the `files` that `given` means."""
+    from weft.experiment.study import read_study
+
+    name = read_study(given).name or file.stem
     if out is None:
-        return Path("out") / (f"{given.resolve().name}/{name}" if files > 1 else name)
-    return out / name if files > 1 else out
+        return Path("out") / (f"{name}/{file.stem}" if files > 1 else name)
+    return out / file.stem if files > 1 else out
 
 
 def _report(directory: Path) -> tuple[Path | None, bool]:

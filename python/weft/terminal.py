@@ -34,9 +34,12 @@ def print_cells(console: "Console", results: "Results", metrics: tuple[str, ...]
 
     A column has one unit, so that numbers can be compared down it.
     """
+    from weft.report.folder import silent_axes
+
     frame = results.table(metrics)
     # A key that has the same value in every cell tells nothing about any of them.
-    keys = [key for key in results.swept if frame.height == 1 or frame[key].n_unique() > 1]
+    silent = silent_axes(results.swept, frame.select(results.swept).to_dicts())
+    keys = [key for key in results.swept if key not in silent]
     shown = [metric for metric in metrics if frame[metric].null_count() < frame.height]
     if not _fits(console, _cells_table(frame, keys, shown[:1])):
         # The keys alone fill the line: their values in one column, as the report names a cell.

@@ -162,7 +162,7 @@ def load(source: str | FilePath | Mapping[str, Any], set: Iterable[str] | Mappin
     `set` has settings as on the command line ("topology.k=8"), or a dict of dotted keys. Raises ExperimentError with
     every fault that there is.
     """
-    settings = [f"{key}={_setting(value)}" for key, value in set.items()] if isinstance(set, Mapping) else list(set)
+    settings = settings_of(set) if isinstance(set, Mapping) else list(set)
     if isinstance(source, Mapping):
         document = read_mapping(source, "experiment", FilePath.cwd(), settings)
     elif isinstance(source, str) and "\n" in source:
@@ -170,6 +170,15 @@ def load(source: str | FilePath | Mapping[str, Any], set: Iterable[str] | Mappin
     else:
         document = read_file(FilePath(source), settings)
     return from_document(document)
+
+
+def settings_of(values: Mapping[str, Any]) -> list[str]:
+    """Settings as the command line has them, from dotted keys with their values.
+
+    >>> settings_of({"topology.k": 8, "backend.until": "60 s"})
+    ['topology.k=8', 'backend.until="60 s"']
+    """
+    return [f"{key}={_setting(value)}" for key, value in values.items()]
 
 
 def from_document(document: Document) -> Experiment:

@@ -1,7 +1,8 @@
 """Latency: one-way delay of a flow's datagrams, or the time of an application's queries, mean of each flow.
 
 Source: RFC 7679 for one-way delay; a query counts from asking to the last byte of the slowest answer, as its user waits
-(Dean and Barroso, "The tail at scale", CACM 56, 2013). Percentiles inside a flow are columns: latency_p50_ns, latency_p99_ns.
+(Dean and Barroso, "The tail at scale", CACM 56, 2013). Percentiles inside a flow are the columns latency_p50_ns and
+latency_p99_ns.
 """
 
 import polars as pl

@@ -16,16 +16,16 @@ COLUMNS = ("facet", "place", "group")
 def marks(folder: Folder, y: str, keys: tuple[str | None, str | None, str | None], factor: float) -> pl.DataFrame:
     """Columns facet, place, group (the words of `keys` at the cell), published (times `factor`), source.
 
-    A number of some workloads alone, or in per cent of something, is in no figure of all flows, and left out.
+    A number of some workloads alone is in no figure of all flows, and left out.
     """
     rows: dict[tuple[str, ...], None] = {}
     for one in beside(folder, ()) if folder.experiment.get("published") else ():
         for pair in one.pairs:
             row = pair.row
-            if pair.cell is None or row.workloads or row.of is not None or full_name(row.metric) != full_name(y):
+            if pair.cell is None or row.workloads or full_name(row.metric) != full_name(y):
                 continue
             words = ["" if key is None else key_word(folder, pair.cell, key) for key in keys]
-            rows[(*words, repr(row.value * factor), row.source)] = None
+            rows[(*words, repr(row.value * (row.of or 1.0) * factor), row.source)] = None
     schema = dict.fromkeys((*COLUMNS, "published", "source"), pl.String)
     frame = pl.DataFrame(list(rows), schema=schema, orient="row").with_columns(pl.col("published").cast(pl.Float64))
     return frame.drop([name for name, key in zip(COLUMNS, keys, strict=True) if key is None])

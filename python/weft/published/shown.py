@@ -10,6 +10,7 @@ import polars as pl
 from weft.metric import METRICS
 from weft.published.beside import Beside, Pair
 from weft.published.document import Row
+from weft.report.folder import silent_axes
 from weft.report.quantity import Quantity, quantity
 from weft.report.table import decimals
 from weft.statistics.plain import said_p
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 LAST = ("published", "ours", "deviation")
+MOST_PERCENT = 2.0
+"""Deviation, as a share, from which it is told as a factor."""
 SHARE = Quantity("share", "", "%", 100.0)
 
 
@@ -181,7 +184,7 @@ def _axes(one: Beside) -> list[str]:
     more = [
         axis
         for axis in swept
-        if len({str(cell.keys.get(axis)) for cell in cells}) > 1
+        if axis not in silent_axes(list(swept), [cell.keys for cell in cells])
         and not any(axis == key or axis.startswith(f"{key}.") for key in named)
     ]
     return [key for key in named if len({pair.row.keys.get(key) for pair in one.pairs}) > 1] + more
@@ -224,7 +227,10 @@ def _numbers(pair: Pair, unit: Quantity, places: int) -> tuple[str, str, str]:
     deviation = pair.deviation or 0.0
     if pair.row.is_share:
         return published, ours, f"{deviation * 100:+.1f} pp"
-    return published, ours, f"{deviation * unit.factor:+.{places}f}" if pair.is_difference else f"{deviation:+.1%}"
+    if pair.is_difference:
+        return published, ours, f"{deviation * unit.factor:+.{places}f}"
+    # Several times as much is read as a factor.
+    return published, ours, f"x {1 + deviation:.3g}" if deviation >= MOST_PERCENT else f"{deviation:+.1%}"
 
 
 def _notes(one: Beside) -> list[str]:

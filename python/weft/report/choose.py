@@ -51,6 +51,7 @@ def choose(folder: Folder) -> tuple[list[Figure], dict[str, str]]:
         except ResultsError as error:
             not_drawn[f"[[report]] {words}" if entries else words] = str(error)
     usual = (Ask("published"), *ALWAYS) if folder.experiment.get("published") else ALWAYS
+    usual = (*usual, Ask("applications")) if len(folder.experiment.get("workload") or ()) > 1 else usual
     for place, asked in enumerate(usual, len(asked_for)):
         folder.tell("figures", place, len(asked_for) + len(ALWAYS))
         try:
@@ -151,5 +152,6 @@ def _name(asked: Ask) -> str:
         "series": "{y} over time",
         "fabric": "drawn fabric",
         "published": "published numbers",
+        "applications": "links of applications",
     }
     return words.get(asked.figure, f"{asked.figure} of {{y}}").format(y=asked.y)

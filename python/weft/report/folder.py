@@ -5,7 +5,7 @@ is older than the sweep, what is planned follows from the sweep in `manifest.jso
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -145,6 +145,12 @@ class Folder:
     """Numbers of runs that are computed already, or why there is none: by metric and summary, then by run."""
 
     @cached_property
+    def telling(self) -> tuple[str, ...]:
+        """The axes that tell cells apart, in their order."""
+        silent = silent_axes(self.axes, [cell.keys for cell in self.cells])
+        return tuple(axis for axis in self.axes if axis not in silent)
+
+    @cached_property
     def runs(self) -> tuple[Run, ...]:
         """All planned runs."""
         return tuple(run for cell in self.cells for run in cell.runs)
@@ -204,10 +210,12 @@ def read_folder(directory: Path, tell: Tell = silent) -> Folder:
     groups: dict[int, list[dict[str, Any]]] = {}
     for row in rows:
         groups.setdefault(row["cell"], []).append(row)
+    quiet = silent_axes(axes, [{axis: plain(planned[0].get(axis)) for axis in axes} for planned in groups.values()])
     cells = []
     for cell, planned in sorted(groups.items()):
         keys = {axis: plain(planned[0].get(axis)) for axis in axes}
-        label = " · ".join(word(axis, value) for axis, value in keys.items() if value is not None) or "all runs"
+        told = (word(axis, value) for axis, value in keys.items() if value is not None and axis not in quiet)
+        label = " · ".join(told) or "all runs"
         runs = tuple(
             Run(
                 row["run"],
@@ -227,6 +235,32 @@ def read_folder(directory: Path, tell: Tell = silent) -> Folder:
     toml = directory / "experiment.toml"
     text = toml.read_text(encoding="utf-8") if toml.is_file() else None
     return Folder(directory, axes, tuple(cells), text, described, tell)
+
+
+def silent_axes(axes: Sequence[str], cells: Sequence[Mapping[str, object]]) -> frozenset[str]:
+    """Keys that tell no cell from another: those with one value wherever they are, and what repeats another key.
+
+    A key that only some of the tables have follows from their kind, if cells are as many without it.
+
+    >>> cells = [{"t.kind": "tree", "t.hosts": 16, "t.link": "x"}, {"t.kind": "clos", "t.hosts": None, "t.link": "x"}]
+    >>> sorted(silent_axes(["t.kind", "t.hosts", "t.link"], cells))
+    ['t.hosts', 't.link']
+    """
+
+    def distinct(keys: Sequence[str]) -> int:
+        return len({tuple(str(cell.get(key)) for key in keys) for cell in cells})
+
+    if len(cells) < 2:
+        return frozenset()
+    values = {axis: {str(value) for cell in cells if (value := cell.get(axis)) is not None} for axis in axes}
+    alike = [axis for axis in axes if len(values[axis]) <= 1]
+    if distinct([axis for axis in axes if axis not in alike]) < distinct(axes):
+        alike = [axis for axis in alike if all(cell.get(axis) is not None for cell in cells)]
+    # Axes that go together, value by value, say the same twice.
+    told = [axis for axis in axes if axis not in alike]
+    columns = {axis: [str(cell.get(axis)) for cell in cells] for axis in told}
+    twice = [axis for place, axis in enumerate(told) if columns[axis] in [columns[one] for one in told[:place]]]
+    return frozenset([*alike, *twice])
 
 
 def _described(directory: Path) -> dict[str, Any]:

@@ -169,7 +169,7 @@ def _what_was_run(folder: Folder) -> str:
 def _results(folder: Folder, numbers: Numbers, carried: set[str]) -> str:
     # What did not finish comes first: it says how far the other means can be believed.
     keys = sorted(columns_shown(numbers), key=lambda key: key != "completion.mean")
-    axes = folder.axes or ("",)
+    axes = folder.telling or ("",)
     # A key in two lines, its section above its name, keeps the columns narrow.
     sections = "".join(f"<th>{escape(axis.rpartition('.')[0])}</th>" for axis in axes)
     groups = f"{sections}<th></th>"
@@ -189,7 +189,7 @@ def _results(folder: Folder, numbers: Numbers, carried: set[str]) -> str:
             head += f'<th scope="col" class="number">{escape(heading(key)[1])}</th>'
     body = []
     for cell in folder.cells[:MOST_ROWS]:
-        values = [cell.keys[axis] for axis in folder.axes] or ["all runs"]
+        values = [cell.keys[axis] for axis in folder.telling] or ["all runs"]
         row = "".join(f'<th scope="row">{escape(str(value))}</th>' for value in values)
         complete = len(cell.done) == len(cell.runs)
         count = f"{len(cell.done)}" if complete else f'<span class="red">{len(cell.done)} of {len(cell.runs)}</span>'

@@ -15,6 +15,7 @@ from weft.validation import (
     cubic_loss,
     dctcp_published,
     dctcp_sawtooth,
+    ecmp_bisection,
     fat_tree_counts,
     fat_tree_mptcp,
     fat_tree_reno,
@@ -66,6 +67,7 @@ ORACLES: Mapping[str, Oracle] = {
     "juggler": juggler.ORACLE,
     "dctcp_published": dctcp_published.ORACLE,
     "al_fares": al_fares.ORACLE,
+    "ecmp_bisection": ecmp_bisection.ORACLE,
 }
 
 

@@ -1,7 +1,7 @@
-"""Applications over the drawn fabric: which links the payload of each workload takes, one colour each, a panel per cell.
+"""Applications over the drawn fabric: the links that the payload of each workload takes, in its colour.
 
-A link that several workloads use has their colours side by side, each in a lane of its own, so that overlaps are seen and
-counted. A panel shows one run, the first repeat of its cell, as the figure `fabric` does. The paths are those of the
+A link that several workloads use has their colours side by side, each in a lane of its own, so that overlaps are seen
+and counted. A panel per cell shows one run, the first repeat, as the figure `fabric` does. The paths are those of the
 table `paths`, which per-packet load balance writes with `[measure] paths = true` only.
 """
 
@@ -43,7 +43,9 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         points.append(plan.nodes.with_columns(mark))
     assert plan is not None
     if len(words) > MOST_COLOURS:
-        raise ResultsError(f"applications: {len(words)} workloads are too many colours; at most {MOST_COLOURS} are drawn")
+        raise ResultsError(
+            f"applications: {len(words)} workloads are too many colours; at most {MOST_COLOURS} are drawn"
+        )
     scale = 1.0 if len(cells) <= 3 else 1.5
     most = max(height for *_, height in told)
     thick = 2.2 if most <= 200 else 1.3
@@ -53,7 +55,9 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         for place, workload in enumerate(words):
             mine = ends.join(used.filter(pl.col("workload") == workload), on="link", maintain_order="left")
             if mine.height:
-                lines.append(cables(plan, mine, WIDTH, lane * (place + 0.6)).with_columns(pl.lit(cell.label).alias("cell")))
+                lines.append(
+                    cables(plan, mine, WIDTH, lane * (place + 0.6)).with_columns(pl.lit(cell.label).alias("cell"))
+                )
     line_table = pl.concat(lines).select("cell", "link", "workload", "flows", "x", "y", "x2", "y2")
     idle_table = pl.concat(idle).select("cell", "link", "x", "y", "x2", "y2")
     node_table = pl.concat(points).select("cell", "node", "kind", "level", "x", "y", "crowd")

@@ -153,7 +153,7 @@ def key_value(folder: Folder, cell: Cell, key: str) -> object:
         return cell.label
     if key in cell.keys:
         return cell.keys[key]
-    if inside := [axis for axis in folder.axes if axis.startswith(f"{key}.")]:
+    if inside := [axis for axis in folder.telling or folder.axes if axis.startswith(f"{key}.")]:
         return " ".join(str(cell.keys[axis]) for axis in inside if cell.keys[axis] is not None)
     part: object = cell.done[0].experiment if cell.done else {}
     # A dot leads into a table, [0] or its name to an entry of a list: workload[0].degree, workload.bulk.degree.

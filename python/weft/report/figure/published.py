@@ -37,9 +37,12 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     if is_log:
         scale = alt.Scale(type="log", domain=[min(1.0, *means) / 1.5, max(1.0, *means) * 1.5], nice=False, clamp=True)
     else:
-        low, high = min(1.0, *ratios), max(1.0, *ratios)
-        room = 0.06 * (high - low or 1.0)
-        scale = alt.Scale(domain=[max(low - room, 2 * min(1.0, *means) - 1), min(high + room, 2 * max(means) + 1)])
+        # A few repeats can give intervals many times as long as the means are far apart: these are cut.
+        room = 0.5 * max(1.0, *means)
+        low = max(min(1.0, *ratios), min(1.0, *means) - room)
+        high = min(max(1.0, *ratios), max(1.0, *means) + room)
+        margin = 0.04 * (high - low or 1.0)
+        scale = alt.Scale(domain=[low - margin, high + margin], nice=False)
     names = table["number"].to_list()
     title = f"Ours / published{', logarithmic' if is_log else ''}"
     base = alt.Chart(alt.NamedData("table")).encode(
