@@ -11,8 +11,12 @@ import sys
 import time
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from weft.backend import packet
+from weft.cli import status_of
 
 SMALL = """\
 [topology]
@@ -34,6 +38,22 @@ kind = "permutation"
 
 [sweep]
 "backend.until" = ["1 ms", "5000 s"]
+"""
+
+SWEPT = """
+[sweep]
+"congestion.kind" = ["reno", "cubic"]
+"""
+
+SEARCHED = """
+[objective]
+metric = "goodput"
+
+[space]
+"topology.link.delay" = { from = "1 us", to = "9 us" }
+
+[search]
+trials = 2
 """
 
 
@@ -333,6 +353,7 @@ def test_help_names_every_command(tmp_path: Path) -> None:
     said = weft("--help", cwd=tmp_path).stdout
     for command in ("run", "check", "list", "show", "report", "schema", "doctor"):
         assert f" {command} " in said
+    assert "[space]" in said
     assert weft("--version", cwd=tmp_path).stdout.startswith("weft ")
 
 
@@ -371,3 +392,43 @@ def test_manifests_record_the_settings_of_the_command_line(small: Path) -> None:
     assert done.returncode == 0
     for file in (small / "o").rglob("manifest.json"):
         assert json.loads(file.read_text())["set"] == ["seed=3", 'backend.kind="packet"']
+
+
+def test_failed_runs_are_told_by_every_command_that_shows_the_folder(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    simulate = packet.run
+
+    def run(spec: dict[str, Any], directory: Path, watch: Any) -> Any:
+        if spec["congestion"]["kind"] == "cubic":
+            raise ValueError("the reason")
+        return simulate(spec, directory, watch)
+
+    monkeypatch.setattr(packet, "run", run)
+    monkeypatch.chdir(small)
+    (small / "swept.toml").write_text((small / "small.toml").read_text() + SWEPT)
+    assert status_of(["run", "swept.toml", "--jobs", "1", "--out", "o", "--no-report"]) == 1
+    assert "failed: the reason" in capsys.readouterr().err
+    # What they were asked for they did; that a run is lacking is told, whatever goes to standard output.
+    for command in (["show"], ["show", "--json"], ["report"], ["report", "--json"]):
+        assert status_of([*command, "o"]) == 0
+        said = capsys.readouterr()
+        assert re.search(r"^run \w+ \(.*cubic.*\): failed: the reason$", said.err, re.MULTILINE), command
+        if "--json" in command:
+            json.loads(said.out)
+
+
+@pytest.mark.parametrize("command", ["run", "search"])
+def test_a_page_that_cannot_be_written_is_status_1_and_the_results_are_told(
+    small: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    monkeypatch.chdir(small)
+    (small / "searched.toml").write_text((small / "small.toml").read_text() + SEARCHED)
+    arguments = [command, "searched.toml" if command == "search" else "small.toml", "--jobs", "1", "--out", "o"]
+    assert status_of([*arguments, "--no-report"]) == 0
+    (small / "o/report.html").mkdir()
+    (small / "o/report.html/in the way").touch()
+    capsys.readouterr()
+    assert status_of(arguments) == 1
+    said = capsys.readouterr()
+    assert said.err.count("no report: ") == 1 and "results: o" in said.out

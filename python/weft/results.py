@@ -254,12 +254,9 @@ class Results:
     @property
     def lacking(self) -> list[str]:
         """Planned runs that are not there and did not fail, interrupted or not begun, as "ecmp, repeat 3"."""
-        return [
-            f"{cell.label}, repeat {run.repeat}"
-            for cell in self._folder.cells
-            for run in cell.runs
-            if not run.is_done and run.failure is None
-        ]
+        from weft.report.trouble import lacking_runs
+
+        return lacking_runs(self._folder)
 
     def figure(
         self,

@@ -15,6 +15,7 @@ from weft.errors import ResultsError
 from weft.experiment import path as dotted
 from weft.experiment.values import suggestion
 from weft.results import Results
+from weft.words import count
 
 
 @dataclass(frozen=True)
@@ -186,13 +187,13 @@ def pair(reference: Cell, other: Cell, common: bool = False) -> Pairing:
     if is_once and set(ours) == set(theirs):
         left_out = len(ours) - len(pairs)
         missing = f"; {left_out} left out, of which a run is missing" if left_out else ""
-        return Pairing(True, pairs, f"paired by seed: {_count(len(pairs), 'repeat')}{missing}")
+        return Pairing(True, pairs, f"paired by seed: {count(len(pairs), 'repeat')}{missing}")
     shared = len(set(ours) & set(theirs)) if is_once else 0
     if not shared:
         return Pairing(False, (), "unpaired (Welch), since the seeds differ; runs with the same seeds are paired")
-    counts = f"{len(ours)} and {len(theirs)} repeats, {_count(shared, 'seed')} in both"
+    counts = f"{len(ours)} and {len(theirs)} repeats, {count(shared, 'seed')} in both"
     if common:
-        return Pairing(True, pairs, f"paired by seed: {_count(len(pairs), 'repeat')} that both have ({counts})")
+        return Pairing(True, pairs, f"paired by seed: {count(len(pairs), 'repeat')} that both have ({counts})")
     return Pairing(False, (), f"unpaired (Welch), since the repeats differ ({counts}); --common pairs those in both")
 
 
@@ -241,7 +242,3 @@ def _axes_said(side: Side, axes: Sequence[str]) -> str:
         more = ", ..." if len(values) > 6 else ""
         said.append(f"{axis} = {', '.join(values[:6])}{more}")
     return "; ".join(said)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -39,12 +39,12 @@ def choose(place: Path, run: str | None = None, set: Iterable[str] = ()) -> Chos
         if settings:
             raise WeftError(f"--set: {place} is what was run already; to change a key, export an experiment file")
         return _done(Results(place), run)
-    from weft.cli import experiment_files
+    from weft.cli.experiments import experiments_of
 
-    file, *others = experiment_files(place)
+    (file, experiment), *others = experiments_of(place, list(settings))
     if others:
         raise WeftError(f"{place}: holds several experiments; name the file of one, like {file}")
-    return _planned(load(file, settings), run)
+    return _planned(experiment, run)
 
 
 def _done(results: Results, run: str | None) -> Chosen:

@@ -11,6 +11,7 @@ from weft.experiment.readable import inline
 from weft.report.folder import Cell, Folder, Run
 from weft.report.quantity import quantity, rounded
 from weft.report.table import Numbers
+from weft.words import plural
 
 SECTIONS = {
     "topology": "Fabric",
@@ -39,9 +40,9 @@ def paragraph(folder: Folder, numbers: Numbers) -> str:
     how_often = f"{repeats[0]}" if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}"
     if folder.axes:
         axes = "; ".join(f"{axis}: {_values(folder, axis)}" for axis in folder.axes)
-        kinds = f"{len(cells):,} {_plural(len(cells), 'cell')} ({axes})"
+        kinds = f"{len(cells):,} {plural('cell', len(cells))} ({axes})"
         sentences.append(
-            f"{kinds} × {how_often} {_plural(repeats[-1], 'repeat')} = {len(runs):,} {_plural(len(runs), 'run')}."
+            f"{kinds} × {how_often} {plural('repeat', repeats[-1])} = {len(runs):,} {plural('run', len(runs))}."
         )
     elif len(runs) > 1:
         sentences.append(f"One cell, {len(runs)} repeats.")
@@ -52,7 +53,7 @@ def paragraph(folder: Folder, numbers: Numbers) -> str:
     if len(runs) > 1:
         sentences.append(f"{done} runs are in, with {numbers.flows:,} flows.")
     else:
-        sentences.append(f"{numbers.flows:,} {_plural(numbers.flows, 'flow')}.")
+        sentences.append(f"{numbers.flows:,} {plural('flow', numbers.flows)}.")
     return " ".join(sentences)
 
 
@@ -127,14 +128,14 @@ def _fabric(folder: Folder) -> str:
         nodes, links = tables["nodes"], tables["links"]
         hosts = int(nodes["kind"].eq("host").sum())
         switches = nodes.height - hosts
-        words += f" with {hosts:,} {_plural(hosts, 'host')} and {switches:,} {_plural(switches, 'switch')}"
+        words += f" with {hosts:,} {plural('host', hosts)} and {switches:,} {plural('switch', switches)}"
         rates = sorted(links["rate_bps"].drop_nulls().unique().to_list())
         if rates:
             of = quantity("rate_bps", rates[-1])
             shown = f"{rounded(rates[0] * of.factor)}" + (
                 f"–{rounded(rates[-1] * of.factor)}" if len(rates) > 1 else ""
             )
-            words += f", {links.height // 2:,} {_plural(links.height // 2, 'cable')} at {shown} {of.unit}"
+            words += f", {links.height // 2:,} {plural('cable', links.height // 2)} at {shown} {of.unit}"
     except (KeyError, ResultsError):
         pass
     return words.rstrip(",")
@@ -215,7 +216,3 @@ def _cost(manifests: Sequence[Mapping[str, object]]) -> str:
     if total("packet_hops"):
         parts.append(f"{rounded(total('packet_hops') / 1e6, 3)} M packet-hops")
     return ", ".join(parts)
-
-
-def _plural(n: int, word: str) -> str:
-    return word if n == 1 else f"{word}es" if word.endswith("ch") else f"{word}s"

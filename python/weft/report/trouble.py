@@ -42,6 +42,16 @@ def failures_table(folder: Folder) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
+def lacking_runs(folder: Folder) -> list[str]:
+    """Planned runs that are not there and did not fail, interrupted or not begun, as "ecmp, repeat 3"."""
+    return [
+        f"{cell.label}, repeat {run.repeat}"
+        for cell in folder.cells
+        for run in cell.runs
+        if not run.is_done and run.failure is None
+    ]
+
+
 def alike(message: str) -> str:
     """A message without its numbers and names of flows: what is the same in all runs that failed for one reason.
 

@@ -15,6 +15,7 @@ from weft.searching.found import Found, Neighbour
 from weft.searching.point import Point
 from weft.statistics.interval import Interval, mean_interval
 from weft.terminal import said_value
+from weft.words import count
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -104,8 +105,8 @@ def counted(found: Found) -> str:
     parts += [f"{counts[state]} {state}" for state in ("pruned", "failed") if counts[state]]
     repeats = found.experiment.sweep.fewest
     each = f" of {repeats} repeats" if repeats > 1 else ""
-    said = f"{_count(len(found.trial_points), 'trial')}{each} by {found.experiment.search.sampler}: {', '.join(parts)}"
-    return f"{said}; {_count(found.runs, 'run')} ({found.simulated} of them new)"
+    said = f"{count(len(found.trial_points), 'trial')}{each} by {found.experiment.search.sampler}: {', '.join(parts)}"
+    return f"{said}; {count(found.runs, 'run')} ({found.simulated} of them new)"
 
 
 def nothing_feasible(found: Found) -> Iterator[str]:
@@ -227,7 +228,7 @@ def caveat(found: Found) -> str:
     known = found.counts["complete"] + found.counts["pruned"]
     of = found.goal.measure.name if len(found.objective.goals) == 1 else "each goal"
     return (
-        f"Shares of the variance of {of} over {_count(known, 'trial')}: in all of the space "
+        f"Shares of the variance of {of} over {count(known, 'trial')}: in all of the space "
         "(fANOVA), and among the best tenth (PED-ANOVA). The sampler went where it was good, keys may act together, "
         "and few trials mislead: a hint, no measurement."
     )
@@ -320,7 +321,7 @@ def _print_front(console: "Console", found: Found) -> None:
             *(Text(numbers.interval(point, place)) for place, numbers in enumerate(columns)),
             *(Text(said_of(value)) for value in point.values.values()),
         )
-    console.print(Text(f"front: {_count(len(found.front), 'point')} of which none beats another in both", style="bold"))
+    console.print(Text(f"front: {count(len(found.front), 'point')} of which none beats another in both", style="bold"))
     console.print(table)
     if step > 1:
         console.print(Text(f"every {step}th of them; all are in trials.parquet", style="dim"))
@@ -340,7 +341,3 @@ def _broken(key: str) -> str:
     """A long key on two lines, its name below its section: a column that is short of room would break it in a word."""
     section, dot, last = key.rpartition(".")
     return f"{section}{dot}\n{last}" if len(key) > WIDE_KEY else key
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,26 @@
+"""From what a person names to experiments, and to the folders of their results."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from weft.experiment.experiment import Experiment
+
+
+def experiments_of(file: Path, settings: list[str]) -> "list[tuple[Path, Experiment]]":
+    """The experiments that FILE means, each with its file; the settings of its study come first."""
+    from weft.experiment.experiment import load
+    from weft.experiment.study import read_study
+
+    study = read_study(file)
+    return [(each, load(each, [*study.settings, *settings])) for each in study.files]
+
+
+def output_folder(out: Path | None, given: Path, file: Path, files: int) -> Path:
+    """Where the results of `file` go, which is one of the `files` that `given` means; `out` is what --out says."""
+    from weft.experiment.study import read_study
+
+    name = read_study(given).name or file.stem
+    if out is None:
+        return Path("out") / (f"{name}/{file.stem}" if files > 1 else name)
+    return out / file.stem if files > 1 else out
