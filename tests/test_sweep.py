@@ -24,6 +24,18 @@ def test_the_plan_is_every_combination_repeated() -> None:
     assert [experiment.sweep.cell(cell.index) for cell in experiment.cells()] == list(experiment.cells())
 
 
+def test_a_key_inside_a_swept_table_takes_effect_wherever_it_is_listed() -> None:
+    rates = {"topology.link.rate": ["1 Gbps", "2 Gbps"]}
+    tables = {"topology": [{"kind": "star", "hosts": 2, "link": {"rate": "9 Gbps"}}, {"kind": "fat_tree"}]}
+    for axes in (rates | tables, tables | rates):
+        experiment = weft.load(BASE | {"sweep": axes})
+        cells = list(experiment.cells())
+        specs = [experiment.spec(cell)["topology"] for cell in cells]
+        found = sorted((spec["kind"], spec["link"]["rate"]) for spec in specs)
+        assert found == [("fat_tree", 10**9), ("fat_tree", 2 * 10**9), ("star", 10**9), ("star", 2 * 10**9)]
+        assert all(cell.swept["topology.link.rate"] in ("1 Gbps", "2 Gbps") for cell in cells)
+
+
 def test_a_repeat_has_one_seed_in_every_cell_and_repeat_0_the_experiments_own() -> None:
     experiment = weft.load(BASE | {"sweep": SWEEP})
     seeds = {}

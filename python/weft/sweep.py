@@ -43,7 +43,17 @@ class Cell:
     @property
     def swept(self) -> dict[str, Any]:
         """One value per swept key; a table gives one for each of its keys: `transport.kind`, `transport.subflows`."""
-        return {name: value for key, chosen in self.chosen.items() for name, value in columns_of(key, chosen)}
+        names = [name for key, chosen in self.chosen.items() for name, _ in columns_of(key, chosen)]
+        values = {name: value for key, chosen in self.outer_first() for name, value in columns_of(key, chosen)}
+        return {name: values[name] for name in names}
+
+    def outer_first(self) -> list[tuple[str, Any]]:
+        """The axes in the order in which they take effect.
+
+        A whole table (`topology`) comes before a key in it (`topology.link.rate`), wherever the file has them: else the
+        table would put back what the key has changed.
+        """
+        return sorted(self.chosen.items(), key=lambda axis: len(dotted.read(axis[0]) or ()))
 
     def __str__(self) -> str:
         return ", ".join(f"{name} = {said(value)}" for name, value in self.swept.items())
@@ -160,7 +170,7 @@ def tables_of(document: Document, cell: Cell) -> tuple[dict[str, Any], dict[Path
     tables: object = {key: value for key, value in document.value.items() if key != "sweep"}
     put: dict[Path, Path] = {}
     failed = []
-    for key, value in cell.chosen.items():
+    for key, value in cell.outer_first():
         path = dotted.read(key)
         assert path is not None
         path = dotted.named(tables, path)
