@@ -9,7 +9,14 @@ from weft.errors import WeftError
 from weft.validation import FAIL, ORACLES, SHOWN, Oracle, document, validate
 from weft.validation.oracle import Row, near, near_mean
 
-SLOW = {"fat_tree_mptcp", "fat_tree_reno", "mptcp_subflows"}
+SLOW = {
+    "fat_tree_large_packets",
+    "fat_tree_mptcp",
+    "fat_tree_reno",
+    "jellyfish_jain",
+    "jellyfish_published",
+    "mptcp_subflows",
+}
 
 
 @pytest.mark.parametrize(
