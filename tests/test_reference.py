@@ -71,6 +71,7 @@ def whole(kind: Kind) -> str:
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.room}.{kind.name}")
 def test_an_example_is_an_experiment(kind: Kind, tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start\nh0,h1,1000,1 us\n")
+    (tmp_path / "trace.csv").write_text("kind,src,dst,size_bytes,start\nget,h0,h1,1000,1 us\n")
     (tmp_path / "published.csv").write_text("metric,value\ngoodput,1 Mbps\n")
     (tmp_path / "sizes.csv").write_text("1000 0\n2000 100\n")
     (tmp_path / "table.txt").write_text("")

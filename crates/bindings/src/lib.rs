@@ -4,6 +4,7 @@
 //! that is advanced in slices so that Python can show progress and hear Ctrl-C. Documents cross as JSON, tables as
 //! Parquet files. Long calls release the interpreter lock.
 
+mod csv;
 mod document;
 mod faults;
 mod parquet;

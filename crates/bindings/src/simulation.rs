@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use weft_net::results::Table;
 use weft_packetsim::Simulation;
 
+use crate::csv;
 use crate::faults::{fault_error, spec, to_json};
 use crate::parquet::{TableWriter, WriteError};
 use crate::scenario::Scenario;
@@ -96,7 +97,7 @@ impl PacketSimulation {
         to_json(&outcome.summary)
     }
 
-    /// Writes flows, links, queues, paths, nodes and what is left of the samples. Raises OSError.
+    /// Writes flows, links, queues, paths, nodes, the trace if there is one, and what is left of the samples. Raises OSError.
     fn write(&mut self, py: Python<'_>) -> PyResult<()> {
         let Stage::Finished(tables) = std::mem::replace(&mut self.stage, Stage::Written) else {
             return Err(PyRuntimeError::new_err(
@@ -134,6 +135,10 @@ impl PacketSimulation {
 }
 
 fn write_table(directory: &Path, table: &Table) -> Result<(), WriteError> {
+    if table.name == "trace" {
+        // An input of other experiments: in the form in which people write it.
+        return csv::write(&directory.join("trace.csv"), table);
+    }
     let mut writer =
         TableWriter::create(&directory.join(format!("{}.parquet", table.name)), table)?;
     writer.append(table)?;

@@ -18,6 +18,7 @@ pub mod kinds;
 mod lattice;
 pub mod load_balance;
 mod many_paths;
+mod nearest;
 pub mod network;
 pub mod paths;
 pub mod placement;

@@ -18,7 +18,7 @@ use crate::routing::{Routing, Share};
 use crate::subflows::{self, Subflows};
 use crate::topology::Topology;
 use crate::transport::Transport;
-use crate::workload::{Context, Flow, Opener, Workload};
+use crate::workload::{Context, Flow, Opener, Request, Workload};
 use crate::workload_plan::{WorkloadKeys, WorkloadPlan};
 
 /// All that a backend needs to know of what happens, and nothing of how it is computed.
@@ -42,6 +42,8 @@ pub struct Scenario {
     pub workloads: Vec<WorkloadPlan>,
     /// The subflows beyond the first of each flow.
     pub subflows: Subflows,
+    /// The messages of traces, by client and time within each workload.
+    pub requests: Vec<Request>,
 }
 
 /// What a scenario would be, before it is built.
@@ -110,7 +112,7 @@ impl Scenario {
                 .map_err(|found| faults.extend(found))
                 .ok()
         });
-        let mut flows = Vec::new();
+        let (mut flows, mut requests) = (Vec::new(), Vec::new());
         for (i, plan) in workloads.iter_mut().enumerate() {
             plan.first_flow = flows.len() as u32;
             let context = Context {
@@ -131,14 +133,20 @@ impl Scenario {
                         "udp has no connection in which a server could be asked; take tcp";
                     faults.push(Fault::new(format!("workload[{i}].transport"), message));
                 }
-                Ok(_)
-                    if matches!(plan.kind, Workload::Rpc(_))
-                        && !matches!(plan.transport, Transport::Tcp(_)) =>
-                {
-                    let message = "rpc keeps connections open that carry messages, and only tcp can; take tcp for this workload";
-                    faults.push(Fault::new(format!("workload[{i}].transport"), message));
-                }
                 Ok(made) => {
+                    let asked = generator.requests(&context);
+                    let has_messages = matches!(plan.kind, Workload::Rpc(_)) || !asked.is_empty();
+                    if has_messages && !matches!(plan.transport, Transport::Tcp(_)) {
+                        let what = match plan.kind {
+                            Workload::Rpc(_) => "rpc",
+                            _ => "a trace with gets or sets",
+                        };
+                        let message = format!(
+                            "{what} keeps connections open that carry messages, and only tcp can; take tcp for this workload"
+                        );
+                        faults.push(Fault::new(format!("workload[{i}].transport"), message));
+                    }
+                    requests.extend(asked);
                     plan.flows = made.len() as u32;
                     flows.extend(made);
                 }
@@ -172,6 +180,7 @@ impl Scenario {
             flows,
             workloads,
             subflows,
+            requests,
         })
     }
 }

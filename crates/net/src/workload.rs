@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Fault;
 use crate::ids::{FlowId, NodeId};
+use crate::nearest::nearest;
 use crate::network::Network;
 use crate::random::{Stream, stream};
 use crate::topology::Size;
@@ -23,6 +24,7 @@ pub mod poisson;
 pub mod rpc;
 pub mod silent;
 pub mod stride;
+pub mod trace;
 
 crate::room! {
     /// The traffic: `[[workload]]`.
@@ -37,6 +39,7 @@ crate::room! {
         Pairs(pairs::Pairs),
         Poisson(poisson::Poisson),
         FlowsFile(flows_file::FlowsFile),
+        Trace(trace::Trace),
         Bulk(bulk::Bulk),
         Rpc(rpc::Rpc),
     }
@@ -67,6 +70,25 @@ pub struct Flow {
     pub dst_port: u16,
     /// Index of the workload.
     pub workload: u32,
+}
+
+/// A message that a trace says a client exchanged over a connection that stays open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Request {
+    /// Who asks, or sets.
+    pub client: NodeId,
+    /// When it did.
+    pub at: Time,
+    /// The query that it belongs to: those of one client and query go out together.
+    pub query: u64,
+    /// The connection.
+    pub flow: FlowId,
+    /// Bytes of the value.
+    pub size: u64,
+    /// How long the client had thought since its last query was answered, if that is known.
+    pub think: Option<Time>,
+    /// Where the file says so.
+    pub line: usize,
 }
 
 /// Who sends the first packet.
@@ -112,6 +134,12 @@ pub trait Generate {
     /// # Errors
     /// Asked only where [`Generate::flow_count`] found no fault. Hosts that do not exist, lines of a file that cannot be read: all of them, at their keys.
     fn flows(&self, context: &Context<'_>) -> Result<Vec<Flow>, Vec<Fault>>;
+
+    /// The messages that a trace says its connections carry, by client and time. Asked only where [`Generate::flows`] found
+    /// no fault.
+    fn requests(&self, _context: &Context<'_>) -> Vec<Request> {
+        Vec::new()
+    }
 }
 
 impl Workload {
@@ -128,6 +156,7 @@ impl Workload {
             Self::Pairs(w) => w,
             Self::Poisson(w) => w,
             Self::FlowsFile(w) => w,
+            Self::Trace(w) => w,
             Self::Bulk(w) => w,
             Self::Rpc(w) => w,
         }
@@ -206,6 +235,9 @@ impl<'a> HostNames<'a> {
     /// What is wrong, with names that exist.
     pub fn find(&self, name: &str) -> Result<NodeId, String> {
         self.0.get(name).copied().ok_or_else(|| {
+            if let Some(near) = nearest(name, self.0.keys().copied()) {
+                return format!("there is no host {name:?}; did you mean {near:?}?");
+            }
             let some: Vec<_> = self.0.keys().take(3).copied().collect();
             format!(
                 "there is no host {name:?}; hosts are called {}, ...",

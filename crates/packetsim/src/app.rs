@@ -1,6 +1,7 @@
 //! Applications: what decides during the run when a connection carries the next message.
 //!
-//! The kind is `rpc` (crates/net/src/workload/rpc.rs): one application per client. A get travels in a packet of its own and
+//! The kinds are `rpc` (crates/net/src/workload/rpc.rs) and `trace`, whose clients follow a script: one application per client.
+//! A get travels in a packet of its own and
 //! is sent again until its answer begins; the values are messages of an ordinary TCP connection, whose last segment may be
 //! short and is acknowledged at once. A connection opens with its first message and stays open; its window is not reset while
 //! it is idle.
@@ -13,7 +14,8 @@ use weft_net::flow_size::Draw;
 use weft_net::random::{Stream, stream};
 use weft_net::scenario::Scenario;
 use weft_net::workload::rpc::Rpc;
-use weft_net::workload::{Opener, Workload};
+use weft_net::workload::trace::Timing;
+use weft_net::workload::{Opener, Request, Workload};
 
 use crate::config::Config;
 use crate::datagram::{Histogram, Latency};
@@ -45,18 +47,50 @@ struct Query {
     flows: Vec<u32>,
 }
 
+/// What a client has to do that follows a trace.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Script {
+    /// The next request of the scenario, and the one after the last.
+    next: u32,
+    end: u32,
+    /// It waits for answers.
+    is_closed: bool,
+}
+
+impl Script {
+    fn rest<'a>(&self, scenario: &'a Scenario) -> &'a [Request] {
+        &scenario.requests[self.next as usize..self.end as usize]
+    }
+}
+
 /// One client.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct App {
     node: u32,
     workload: u32,
-    /// Its first connection; they follow one another, server by server.
+    /// Its first connection; those of `rpc` follow one another, server by server.
     first: u32,
+    /// How many it has.
+    connections: u64,
+    /// In place of drawing.
+    script: Option<Script>,
+    /// When its last query was answered, ps.
+    answered: Option<u64>,
     random: Stream,
     issued: u64,
     open: Vec<Query>,
     stop: u64,
     is_over: bool,
+}
+
+/// A message as `measure.trace` writes it down.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Message {
+    pub(crate) at: u64,
+    pub(crate) flow: u32,
+    pub(crate) size: u64,
+    pub(crate) query: u64,
+    pub(crate) think: Option<u64>,
 }
 
 /// One connection at its client.
@@ -76,23 +110,27 @@ pub(crate) struct Apps {
     apps: Vec<App>,
     /// By flow.
     connections: Vec<Option<Connection>>,
+    /// What clients did, if that is recorded.
+    pub(crate) log: Option<Vec<Message>>,
     #[serde(skip)]
     values: Values,
 }
 
 impl Apps {
-    pub(crate) fn new(scenario: &Scenario) -> Self {
+    pub(crate) fn new(scenario: &Scenario, is_traced: bool) -> Self {
         let is_rpc = |kind: &Workload| matches!(kind, Workload::Rpc(_));
-        if !scenario.workloads.iter().any(|w| is_rpc(&w.kind)) {
-            return Self::default();
-        }
         let mut made = Self {
-            connections: vec![None; scenario.flows.len()],
+            log: is_traced.then(Vec::new),
             ..Self::default()
         };
+        if !scenario.workloads.iter().any(|w| is_rpc(&w.kind)) && scenario.requests.is_empty() {
+            return made;
+        }
+        made.connections = vec![None; scenario.flows.len()];
         for (i, plan) in scenario.workloads.iter().enumerate() {
             let Workload::Rpc(rpc) = &plan.kind else {
                 made.values.0.push(None);
+                made.follow(scenario, i as u32);
                 continue;
             };
             let values = rpc.value.distribution().expect("checked with the scenario");
@@ -102,17 +140,15 @@ impl Apps {
                 let client = Hosts::opener(scenario, weft_net::ids::FlowId(first));
                 let name = &scenario.network.nodes[client.index()].name;
                 for flow in first..first + each {
-                    made.connections[flow as usize] = Some(Connection {
-                        app: made.apps.len() as u32,
-                        pending: VecDeque::new(),
-                        end: 0,
-                        latency: Histogram::new(),
-                    });
+                    made.connections[flow as usize] = Some(Connection::of(made.apps.len()));
                 }
                 made.apps.push(App {
                     node: client.0,
                     workload: i as u32,
                     first,
+                    connections: u64::from(each),
+                    script: None,
+                    answered: None,
                     random: stream(scenario.seed, &format!("app/{}/{name}", plan.name)),
                     issued: 0,
                     open: Vec::new(),
@@ -122,6 +158,58 @@ impl Apps {
             }
         }
         made
+    }
+
+    /// The clients of a trace.
+    fn follow(&mut self, scenario: &Scenario, workload: u32) {
+        let plan = &scenario.workloads[workload as usize];
+        let Workload::Trace(trace) = &plan.kind else {
+            return;
+        };
+        let flows = plan.first_flow..plan.first_flow + plan.flows;
+        let requests = &scenario.requests;
+        let begin = requests
+            .iter()
+            .take_while(|r| !flows.contains(&r.flow.0))
+            .count();
+        let of_plan = requests[begin..]
+            .iter()
+            .take_while(|r| flows.contains(&r.flow.0));
+        let end = begin + of_plan.count();
+        let mut next = begin;
+        while next < end {
+            let client = requests[next].client;
+            let own = requests[next..end]
+                .iter()
+                .take_while(|r| r.client == client);
+            let after = next + own.count();
+            let mut connections = 0;
+            for request in &requests[next..after] {
+                let connection = &mut self.connections[request.flow.index()];
+                if connection.is_none() {
+                    *connection = Some(Connection::of(self.apps.len()));
+                    connections += 1;
+                }
+            }
+            self.apps.push(App {
+                node: client.0,
+                workload,
+                first: requests[next].flow.0,
+                connections,
+                script: Some(Script {
+                    next: next as u32,
+                    end: after as u32,
+                    is_closed: trace.timing == Timing::ClosedLoop,
+                }),
+                answered: None,
+                random: stream(scenario.seed, "app/trace"),
+                issued: 0,
+                open: Vec::new(),
+                stop: plan.stop.map_or(u64::MAX, |t| t.0),
+                is_over: false,
+            });
+            next = after;
+        }
     }
 
     /// The application of a flow, [`NONE`] if it has none.
@@ -146,6 +234,90 @@ impl Apps {
     }
 }
 
+impl Connection {
+    fn of(app: usize) -> Self {
+        Self {
+            app: app as u32,
+            pending: VecDeque::new(),
+            end: 0,
+            latency: Histogram::new(),
+        }
+    }
+}
+
+impl App {
+    /// Whether there is no query left at `now`.
+    fn is_through(&self, scenario: &Scenario, now: u64) -> bool {
+        let has_asked_all = match &self.script {
+            Some(script) => script.next == script.end,
+            None => rpc(scenario, self)
+                .requests
+                .is_some_and(|most| self.issued >= most),
+        };
+        has_asked_all || now >= self.stop
+    }
+
+    /// Whether queries come by the clock.
+    fn is_open_loop(&self, scenario: &Scenario) -> bool {
+        match &self.script {
+            Some(script) => !script.is_closed,
+            None => rpc(scenario, self).rate.is_some(),
+        }
+    }
+
+    /// When the next query comes, ps: after a think time, or the gap of an open loop. Only asked where there is one.
+    fn next_at(&mut self, scenario: &Scenario, now: u64) -> u64 {
+        if let Some(script) = &self.script {
+            let next = &script.rest(scenario)[0];
+            return if script.is_closed {
+                now + next.think.map_or(0, |t| t.0)
+            } else {
+                next.at.0
+            };
+        }
+        let rpc = rpc(scenario, self);
+        now + match rpc.rate {
+            Some(rate) => ((self.random.exponential() * 1e12 / rate + 0.5) as u64).max(1),
+            None => rpc.think.0,
+        }
+    }
+
+    /// The messages of the next query of a script.
+    fn follow(&mut self, scenario: &Scenario) -> Vec<(u32, u64)> {
+        let Some(script) = &mut self.script else {
+            return Vec::new();
+        };
+        let rest = script.rest(scenario);
+        let is_of_query = |r: &&Request| (r.at, r.query) == (rest[0].at, rest[0].query);
+        let messages: Vec<_> = (rest.iter().take_while(is_of_query))
+            .map(|r| (r.flow.0, r.size))
+            .collect();
+        script.next += messages.len() as u32;
+        messages
+    }
+
+    /// Draws the messages of a query: the connections and how large the values are.
+    fn draw(&mut self, scenario: &Scenario, values: &dyn Draw) -> Vec<(u32, u64)> {
+        let rpc = rpc(scenario, self);
+        let is_get = self.random.uniform() < rpc.gets;
+        // The first places of a shuffle, which need no shuffle of the rest.
+        let mut servers: Vec<u32> = (0..rpc.servers as u32).collect();
+        for place in 0..rpc.fan_out as usize {
+            let other = place + self.random.below((servers.len() - place) as u64) as usize;
+            servers.swap(place, other);
+        }
+        servers.truncate(rpc.fan_out as usize);
+        let each = rpc.connections();
+        let flow = |server| self.first + server * each + u32::from(!is_get && each == 2);
+        let flows: Vec<u32> = servers.into_iter().map(flow).collect();
+        let sizes: Vec<u64> = flows
+            .iter()
+            .map(|_| values.draw(&mut self.random))
+            .collect();
+        flows.into_iter().zip(sizes).collect()
+    }
+}
+
 fn rpc<'a>(scenario: &'a Scenario, app: &App) -> &'a Rpc {
     match &scenario.workloads[app.workload as usize].kind {
         Workload::Rpc(rpc) => rpc,
@@ -167,10 +339,11 @@ impl Hosts {
         if app.first != flow {
             return;
         }
-        if rpc(scenario, app).rate.is_some() {
+        // An open loop that draws begins with a gap; a script with its first query.
+        if app.script.is_none() && app.is_open_loop(scenario) {
             self.next_query_later(number, wire, scenario);
         } else {
-            self.ask(number, wire, scenario, config);
+            self.on_app_timer(flow, wire, scenario, config);
         }
     }
 
@@ -184,59 +357,61 @@ impl Hosts {
     ) {
         let number = self.apps.of(flow) as usize;
         self.ask(number, wire, scenario, config);
+        let is_open_loop = |app: &App| !app.is_over && app.is_open_loop(scenario);
+        // A trace may have several queries of one moment.
+        while is_open_loop(&self.apps.apps[number])
+            && let Some(script) = self.apps.apps[number].script
+            && script
+                .rest(scenario)
+                .first()
+                .is_some_and(|r| r.at.0 <= wire.now)
+        {
+            self.ask(number, wire, scenario, config);
+        }
         let app = &self.apps.apps[number];
-        if !app.is_over && rpc(scenario, app).rate.is_some() {
+        if is_open_loop(app) && !app.is_through(scenario, wire.now) {
             self.next_query_later(number, wire, scenario);
         }
     }
 
-    /// Sets the timer: the think time, or the gap of an open loop.
+    /// Sets the timer for the next query.
     fn next_query_later(&mut self, number: usize, wire: &mut Wire, scenario: &Scenario) {
         let app = &mut self.apps.apps[number];
-        let rpc = rpc(scenario, app);
-        let wait = match rpc.rate {
-            Some(rate) => (app.random.exponential() * 1e12 / rate + 0.5) as u64,
-            None => rpc.think.0,
-        };
-        let at = wire.now + wait.max(1);
+        let at = app.next_at(scenario, wire.now);
         wire.schedule(Packet::local(Kind::AppTimer, app.node, app.first, at));
     }
 
     /// Issues a query, if there is one left.
     fn ask(&mut self, number: usize, wire: &mut Wire, scenario: &Arc<Scenario>, config: &Config) {
         let app = &mut self.apps.apps[number];
-        let rpc = rpc(scenario, app);
-        let is_last =
-            |app: &App| rpc.requests.is_some_and(|most| app.issued >= most) || wire.now >= app.stop;
-        if is_last(app) {
+        if app.is_through(scenario, wire.now) {
             return self.end_app(number);
         }
-        let is_get = app.random.uniform() < rpc.gets;
-        // The first places of a shuffle, which need no shuffle of the rest.
-        let mut servers: Vec<u32> = (0..rpc.servers as u32).collect();
-        for place in 0..rpc.fan_out as usize {
-            let other = place + app.random.below((servers.len() - place) as u64) as usize;
-            servers.swap(place, other);
-        }
-        servers.truncate(rpc.fan_out as usize);
-        let each = rpc.connections();
-        let flows: Vec<u32> = servers
-            .iter()
-            .map(|server| app.first + server * each + u32::from(!is_get && each == 2))
-            .collect();
+        let think = app.answered.map(|answered| wire.now - answered);
+        let think = think.filter(|_| !app.is_open_loop(scenario));
+        let messages = match &self.apps.values.0[app.workload as usize] {
+            Some(values) => app.draw(scenario, &**values),
+            None => app.follow(scenario),
+        };
         let query = app.issued;
         app.issued += 1;
-        let values = self.apps.values.0[app.workload as usize]
-            .as_ref()
-            .expect("an application has values");
-        let sizes: Vec<u64> = flows.iter().map(|_| values.draw(&mut app.random)).collect();
         app.open.push(Query {
             number: query,
             started: wire.now,
-            waiting: flows.len() as u32,
-            flows: flows.clone(),
+            waiting: messages.len() as u32,
+            flows: messages.iter().map(|m| m.0).collect(),
         });
-        for (flow, size) in flows.into_iter().zip(sizes) {
+        for (flow, size) in messages {
+            if let Some(log) = &mut self.apps.log {
+                let at = wire.now;
+                log.push(Message {
+                    at,
+                    flow,
+                    size,
+                    query,
+                    think,
+                });
+            }
             self.send_message(flow, query, size, wire, scenario, config);
         }
     }
@@ -323,14 +498,13 @@ impl Hosts {
                     connection.latency.add(wire.now - started);
                 }
             }
-            let app = &self.apps.apps[number];
-            let rpc = rpc(scenario, app);
-            let is_through = rpc.requests.is_some_and(|most| app.issued >= most);
-            if is_through || wire.now >= app.stop {
+            let app = &mut self.apps.apps[number];
+            app.answered = Some(wire.now);
+            if app.is_through(scenario, wire.now) {
                 self.end_app(number);
-            } else if rpc.rate.is_some() {
+            } else if app.is_open_loop(scenario) {
                 // The next query comes by the clock.
-            } else if rpc.think.0 == 0 {
+            } else if app.next_at(scenario, wire.now) == wire.now {
                 self.ask(number, wire, scenario, config);
             } else {
                 self.next_query_later(number, wire, scenario);
@@ -345,9 +519,6 @@ impl Hosts {
             return;
         }
         app.is_over = true;
-        let of_app = |c: &&Option<Connection>| c.as_ref().is_some_and(|c| c.app as usize == number);
-        let first = app.first as usize;
-        let flows = self.apps.connections[first..].iter().take_while(of_app);
-        self.done += flows.count() as u64;
+        self.done += app.connections;
     }
 }

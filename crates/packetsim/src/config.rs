@@ -49,6 +49,8 @@ pub struct Config {
     pub metrics: Vec<Metric>,
     /// Per-packet balancing: count bytes per turning switch.
     pub paths: bool,
+    /// Write down what applications did, so that it can be done again.
+    pub trace: bool,
 }
 
 impl Config {
@@ -84,6 +86,7 @@ impl Config {
             .collect();
         let (backend, measure) = (section("backend"), section("measure"));
         let time = |table: &Map<String, Value>, key: &str| table.get(key).and_then(Value::as_u64);
+        let flag = |key: &str| measure.get(key).and_then(Value::as_bool).unwrap_or(false);
         let metrics = match measure.get("metrics") {
             None | Some(Value::Null) => Ok(vec![
                 Metric::Goodput,
@@ -117,10 +120,8 @@ impl Config {
                 cooldown: time(measure, "cooldown").unwrap_or(0),
                 every: time(measure, "every").unwrap_or(0),
                 metrics,
-                paths: measure
-                    .get("paths")
-                    .and_then(Value::as_bool)
-                    .unwrap_or(false),
+                paths: flag("paths"),
+                trace: flag("trace"),
             }),
             _ => Err(faults),
         }

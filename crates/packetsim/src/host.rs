@@ -87,7 +87,7 @@ impl Hosts {
             records: vec![Record::new(); subflows],
             streams: vec![None; connections],
             inboxes: vec![None; connections],
-            apps: Apps::new(scenario),
+            apps: Apps::new(scenario, config.trace),
             tables: if config.receive.iter().any(|r| r.juggler().is_some()) {
                 vec![Table::default(); scenario.network.hosts]
             } else {

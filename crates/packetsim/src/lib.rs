@@ -44,6 +44,7 @@ mod segments;
 mod sender;
 mod stream;
 mod tables;
+mod trace_table;
 mod turns;
 mod wear;
 mod window;

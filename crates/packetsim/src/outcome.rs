@@ -8,11 +8,12 @@ use crate::conservation;
 use crate::engine::{End, Simulation};
 use crate::flow_table;
 use crate::tables;
+use crate::trace_table;
 
 /// Everything that a run leaves.
 #[derive(Debug)]
 pub struct Outcome {
-    /// `flows`, `links`, `queues`, `paths`, `nodes`.
+    /// `flows`, `links`, `queues`, `paths`, `nodes`; `trace` if that is asked for.
     pub tables: Vec<Table>,
     /// What the manifest says of the run.
     pub summary: Summary,
@@ -49,13 +50,14 @@ pub(crate) fn finish(simulation: &mut Simulation) -> Outcome {
     let found = conservation::in_flight(simulation);
     conservation::check(simulation, &found);
     let flows = flow_table::flows(simulation, &stuck);
-    let tables = vec![
+    let mut tables = vec![
         flows.table,
         tables::links(simulation, &found),
         tables::queues(simulation, &found),
         tables::paths(simulation),
         weft_net::results::nodes(&simulation.scenario.network),
     ];
+    tables.extend(trace_table::trace(simulation));
     let mut warnings = simulation.scenario.routes.warnings.clone();
     let count = flows.unfinished;
     match simulation.end {

@@ -127,6 +127,12 @@ KINDS: list[dict[str, Any]] = [
                 "Record which path each flow took, also where packets are balanced one by one.",
                 default=False,
             ),
+            parameter(
+                "trace",
+                "flag",
+                "Write what applications did into trace.csv of each run, for `[[workload]]` of kind trace.",
+                default=False,
+            ),
         ],
     },
     {

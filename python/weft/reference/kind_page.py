@@ -20,6 +20,7 @@ WRITTEN: Mapping[tuple[str, str, str], str] = {
     ("workload", "poisson", "flows"): "1000",
     ("workload", "incast", "degree"): "8",
     ("workload", "flows_file", "file"): '"flows.csv"',
+    ("workload", "trace", "file"): '"trace.csv"',
     ("workload", "rpc", "value"): '"1 kB"',
     ("workload", "rpc", "requests"): "1000",
     ("placement", "list", "hosts"): '["h000", "h311"]',

@@ -52,7 +52,7 @@ crate::kind! {
     pub struct Ecmp: "load_balance" / "ecmp", source "RFC 2992" {
         /// Whose seed is in the hash. With a checksum, `shared` means the bare checksum and no seed.
         pub seeds: Seeds = Seeds::PerSwitch;
-        /// The hash of the five-tuple.
+        /// The hash of the five-tuple; `as_published` has the sequence number in place of the ports, for one study alone.
         pub hash: Hash = Hash::Mix;
         /// Buckets between hash and hops: a power of two (the low bits of the hash count); 0 hashes straight to hops.
         pub buckets: u64 = 0, range 0..=65536;

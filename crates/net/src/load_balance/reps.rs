@@ -35,8 +35,8 @@ crate::choice! {
 }
 
 crate::kind! {
-    /// Packet spraying that learns: entropies whose packets were acknowledged without a mark are used again. It needs marks:
-    /// a queue such as `ecn_step`, and senders that see each mark (`dctcp`).
+    /// Packet spraying that learns: entropies whose packets were acknowledged without a mark are used again.
+    /// It needs marks: a queue such as `ecn_step`, and senders that see each mark (`dctcp`).
     pub struct Reps: "load_balance" / "reps", source "REPS: Bonato et al., arXiv 2407.21625" {
         /// Entropies that a sender keeps.
         pub entries: u64 = 8, range 1..=1024;

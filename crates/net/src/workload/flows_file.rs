@@ -1,4 +1,4 @@
-//! Flows from a file: a trace, one flow per line.
+//! Flows from a file, one per line; `trace.rs` reads more than flows.
 //!
 //! CSV with a header line; columns in any order:
 //!
@@ -6,7 +6,7 @@
 //! | --- | --- |
 //! | `src`, `dst` | names of hosts |
 //! | `size_bytes` | payload; empty is endless |
-//! | `start` | a time with its unit (`10 us`), after the start of the workload; or `start_ns`, a whole number |
+//! | `start` | a time with its unit (`10 us`), after the start of the workload; or `start_ns` or `start_ps`, a whole number |
 //! | `src_port`, `dst_port` | may be left out, or empty |
 
 use std::collections::BTreeMap;
@@ -19,29 +19,38 @@ use crate::units::Time;
 use crate::workload::{Context, Flow, Generate, HostNames};
 
 crate::kind! {
-    /// Flows read from a CSV file with the columns src, dst, size_bytes, start (or start_ns) and, if wanted, src_port, dst_port.
+    /// Flows read from a CSV file with the columns src, dst, size_bytes, start (or start_ns, start_ps) and, if wanted, src_port, dst_port.
     pub struct FlowsFile: "workload" / "flows_file", source "" {
         /// The file.
         pub file: FilePath;
     }
 }
 
-const COLUMNS: [&str; 7] = [
+pub(super) const COLUMNS: [&str; 8] = [
     "src",
     "dst",
     "size_bytes",
     "start",
     "start_ns",
+    "start_ps",
     "src_port",
     "dst_port",
 ];
 
-impl FlowsFile {
-    fn text(&self) -> Result<String, Fault> {
-        let path = &self.file.0;
-        std::fs::read_to_string(path)
-            .map_err(|e| Fault::new("workload.file", format!("cannot read {path}: {e}")))
-    }
+/// What the file says.
+pub(super) fn text(file: &FilePath) -> Result<String, Fault> {
+    let path = &file.0;
+    std::fs::read_to_string(path)
+        .map_err(|e| Fault::new("workload.file", format!("cannot read {path}: {e}")))
+}
+
+/// Faults of lines, with the name of the file.
+pub(super) fn named(file: &FilePath, faults: Vec<(usize, String)>) -> Vec<Fault> {
+    let place = |(line, message)| {
+        let text = format!("{}, line {line}: {message}", file.0);
+        Fault::new("workload.file", text)
+    };
+    faults.into_iter().map(place).collect()
 }
 
 impl Generate for FlowsFile {
@@ -51,25 +60,16 @@ impl Generate for FlowsFile {
         _start: Time,
         _stop: Option<Time>,
     ) -> Result<u64, Vec<Fault>> {
-        Ok(lines(&self.text()?).count().saturating_sub(1) as u64)
+        Ok(lines(&text(&self.file)?).count().saturating_sub(1) as u64)
     }
 
     fn flows(&self, context: &Context<'_>) -> Result<Vec<Flow>, Vec<Fault>> {
-        let text = self.text()?;
-        parse(&text, context).map_err(|faults| {
-            let place = |(line, message)| {
-                Fault::new(
-                    "workload.file",
-                    format!("{}, line {line}: {message}", self.file.0),
-                )
-            };
-            faults.into_iter().map(place).collect()
-        })
+        parse(&text(&self.file)?, context).map_err(|faults| named(&self.file, faults))
     }
 }
 
 /// Lines with something in them, by number.
-fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines()
         .enumerate()
         .map(|(i, line)| (i + 1, line.trim()))
@@ -83,23 +83,26 @@ fn parse(text: &str, context: &Context<'_>) -> Result<Vec<Flow>, Vec<(usize, Str
         .next()
         .ok_or_else(|| vec![(1, "the file is empty".to_owned())])?;
     let columns: Vec<&str> = header.split(',').map(str::trim).collect();
-    check_header(&columns).map_err(|message| vec![(number, message)])?;
+    check_header(&columns, &COLUMNS).map_err(|message| vec![(number, message)])?;
     let hosts = HostNames::of(context.network);
     let mut tuples = BTreeMap::new();
     let (mut flows, mut faults) = (Vec::new(), Vec::new());
     for (number, line) in lines {
-        let flow = flow(line, &columns, &hosts, context).and_then(|flow| {
-            let is_chosen = flow.src_port != 0;
-            match tuples
-                .insert((flow.src, flow.dst, flow.src_port, flow.dst_port), number)
-                .filter(|_| is_chosen)
-            {
-                None => Ok(flow),
-                Some(other) => Err(format!(
-                    "has hosts and ports of line {other}: their packets could not be told apart"
-                )),
-            }
-        });
+        let fields = Fields::of(line, &columns);
+        let flow = fields
+            .and_then(|fields| upload(&fields, &hosts, context))
+            .and_then(|flow| {
+                let is_chosen = flow.src_port != 0;
+                match tuples
+                    .insert((flow.src, flow.dst, flow.src_port, flow.dst_port), number)
+                    .filter(|_| is_chosen)
+                {
+                    None => Ok(flow),
+                    Some(other) => Err(format!(
+                        "has hosts and ports of line {other}: their packets could not be told apart"
+                    )),
+                }
+            });
         match flow {
             // No flow starts after the workload's stop.
             Ok(flow) if context.stop.is_some_and(|stop| flow.start >= stop) => {}
@@ -114,11 +117,11 @@ fn parse(text: &str, context: &Context<'_>) -> Result<Vec<Flow>, Vec<(usize, Str
     }
 }
 
-fn check_header(columns: &[&str]) -> Result<(), String> {
-    if let Some(unknown) = columns.iter().find(|c| !COLUMNS.contains(c)) {
+pub(super) fn check_header(columns: &[&str], known: &[&str]) -> Result<(), String> {
+    if let Some(unknown) = columns.iter().find(|c| !known.contains(c)) {
         return Err(format!(
             "unknown column {unknown:?}; the columns: {}",
-            COLUMNS.join(", ")
+            known.join(", ")
         ));
     }
     if let Some((_, twice)) = columns
@@ -134,35 +137,58 @@ fn check_header(columns: &[&str]) -> Result<(), String> {
     {
         return Err(format!("column {missing:?} is missing"));
     }
-    match (columns.contains(&"start"), columns.contains(&"start_ns")) {
-        (false, false) => {
-            Err("column \"start\" (\"10 us\") or \"start_ns\" (10000) is missing".into())
-        }
-        (true, true) => Err("\"start\" and \"start_ns\" say the same; keep one".into()),
-        _ => Ok(()),
+    let starts = ["start", "start_ns", "start_ps"].into_iter();
+    match starts.filter(|c| columns.contains(c)).collect::<Vec<_>>()[..] {
+        [] => Err("column \"start\" (\"10 us\") or \"start_ns\" (10000) is missing".into()),
+        [_] => Ok(()),
+        [one, other, ..] => Err(format!("{one:?} and {other:?} say the same; keep one")),
     }
 }
 
-fn flow(
-    line: &str,
-    columns: &[&str],
+/// The fields of a line by the names of their columns.
+pub(super) struct Fields<'a> {
+    columns: &'a [&'a str],
+    fields: Vec<&'a str>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn of(line: &'a str, columns: &'a [&'a str]) -> Result<Self, String> {
+        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        if fields.len() != columns.len() {
+            return Err(format!(
+                "{} fields; the header has {}",
+                fields.len(),
+                columns.len()
+            ));
+        }
+        Ok(Self { columns, fields })
+    }
+
+    /// What stands in a column; empty if there is no such column.
+    pub(super) fn get(&self, name: &str) -> &'a str {
+        let at = self.columns.iter().position(|c| *c == name);
+        at.map_or("", |i| self.fields[i])
+    }
+
+    /// A whole number, if there is one.
+    pub(super) fn number(&self, name: &str) -> Result<Option<u64>, String> {
+        match self.get(name) {
+            "" => Ok(None),
+            text => match text.parse() {
+                Ok(number) => Ok(Some(number)),
+                Err(_) => Err(format!("{name} {text:?} is not a whole number")),
+            },
+        }
+    }
+}
+
+/// The line as an upload.
+pub(super) fn upload(
+    fields: &Fields<'_>,
     hosts: &HostNames<'_>,
     context: &Context<'_>,
 ) -> Result<Flow, String> {
-    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
-    if fields.len() != columns.len() {
-        return Err(format!(
-            "{} fields; the header has {}",
-            fields.len(),
-            columns.len()
-        ));
-    }
-    let field = |name: &str| {
-        columns
-            .iter()
-            .position(|c| *c == name)
-            .map_or("", |i| fields[i])
-    };
+    let field = |name: &str| fields.get(name);
     let host = |name: &str| -> Result<NodeId, String> { hosts.find(field(name)) };
     let port = |name: &str| match field(name) {
         "" => Ok(None),
@@ -188,7 +214,10 @@ fn flow(
     };
     let start =
         match field("start_ns") {
-            "" => time(field("start"))?,
+            "" => match fields.number("start_ps")? {
+                Some(ps) => Time(ps),
+                None => time(field("start"))?,
+            },
             text => {
                 let ns = text.parse::<u64>().ok().and_then(|ns| ns.checked_mul(1000));
                 Time(ns.ok_or_else(|| {
@@ -286,10 +315,7 @@ mod tests {
         )
         .unwrap_err();
         let expected = [
-            (
-                2,
-                "there is no host \"h9\"; hosts are called h0, h1, h2, ...",
-            ),
+            (2, "there is no host \"h9\"; did you mean \"h0\"?"),
             (
                 3,
                 "size_bytes \"0\" is not a whole number of bytes, at least 1",

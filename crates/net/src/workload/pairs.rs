@@ -77,7 +77,7 @@ mod tests {
             [
                 "workload.pairs[1]: \"h0-h1\" is not \"source>destination\"",
                 "workload.pairs[2]: \"h1>h1\" sends to itself",
-                "workload.pairs[3]: there is no host \"h9\"; hosts are called h0, h1, h2, ...",
+                "workload.pairs[3]: there is no host \"h9\"; did you mean \"h0\"?",
             ]
         );
     }
