@@ -25,6 +25,7 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
         "reordering_extent_max",
         "spurious_retransmits",
         "subflows",
+        "available_paths",
         "latency_mean_ns",
         "latency_p50_ns",
         "latency_p99_ns",

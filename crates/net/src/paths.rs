@@ -28,25 +28,36 @@ pub fn hops(network: &Network, routes: &Routes, src: NodeId, dst: NodeId) -> Opt
     Some(count)
 }
 
-/// Number of paths from `src` to `dst` that the routes offer; 0 if there is no way, and at most 2^64 - 1.
+/// Number of paths from `src` to `dst` that the routes offer; 0 if there is no way, and at most 2^64 - 1. Of whole paths, so
+/// many different ones.
 ///
-/// Routes never loop, so that the paths form layers: the counts of one layer add up in the next.
+/// Next hops never loop, so that the paths form layers: the counts of one layer add up in the next.
 pub fn path_count(network: &Network, routes: &Routes, src: NodeId, dst: NodeId) -> u64 {
-    let mut layer = BTreeMap::from([(src, 1_u64)]);
+    if routes.source.is_some() {
+        let mut paths = routes.paths(network, src, dst);
+        paths.sort_unstable();
+        paths.dedup();
+        return paths.len() as u64;
+    }
+    let (mut layer, mut next) = (vec![(src, 1_u64)], Vec::new());
     let mut arrived = 0_u64;
     while !layer.is_empty() {
-        let mut next = BTreeMap::new();
-        for (node, count) in layer {
+        for &(node, count) in &layer {
             if node == dst {
                 arrived = arrived.saturating_add(count);
                 continue;
             }
-            for link in routes.next_hops(node, dst) {
-                let sum = next.entry(network.links[link.index()].dst).or_insert(0_u64);
-                *sum = sum.saturating_add(count);
+            let hops = routes.next_hops(node, dst).iter();
+            next.extend(hops.map(|link| (network.links[link.index()].dst, count)));
+        }
+        next.sort_unstable();
+        layer.clear();
+        for (node, count) in next.drain(..) {
+            match layer.last_mut() {
+                Some((last, sum)) if *last == node => *sum = sum.saturating_add(count),
+                _ => layer.push((node, count)),
             }
         }
-        layer = next;
     }
     arrived
 }
@@ -127,6 +138,28 @@ mod tests {
         assert_eq!(path_count(&network, &routes, NodeId(0), NodeId(3)), 2);
         assert_eq!(path_count(&network, &routes, NodeId(0), NodeId(1)), 1);
         assert_eq!(shares(&network, &routes), [6_667, 13_333, 80_000]);
+    }
+
+    #[test]
+    fn whole_paths_are_counted_as_the_routing_offers_them() {
+        // k = 4: between pods four paths are shortest, and k_shortest offers as many as it is asked for.
+        let (network, _) = fat_tree(4);
+        let offered = |table: serde_json::Value| {
+            let routing = crate::routing::Routing::from_table(table.as_object().unwrap()).unwrap();
+            let routes = routing.routes(&network, 1).unwrap();
+            [1, 3, 15].map(|dst| path_count(&network, &routes, NodeId(0), NodeId(dst)))
+        };
+        let json = |kind: &str, k: u64| serde_json::json!({ "kind": kind, "k": k });
+        assert_eq!(
+            offered(serde_json::json!({ "kind": "shortest" })),
+            [1, 2, 4]
+        );
+        assert_eq!(offered(json("k_shortest", 3)), [1, 3, 3]);
+        assert_eq!(offered(json("k_shortest", 7)), [1, 7, 7]);
+        assert_eq!(
+            offered(serde_json::json!({ "kind": "all_shortest" })),
+            [1, 2, 4]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The table `flows`: one row per flow, and why those that did not finish did not.
 
 use weft_net::ids::FlowId;
+use weft_net::paths::path_count;
 use weft_net::results::{Column, Table};
 use weft_net::transport::Transport;
 use weft_net::units::Time;
@@ -230,6 +231,17 @@ pub(crate) fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             integer(&|i| sum(i, &|id| records[id].duplicates)),
         ),
         ("subflows", integer(&|i| u64::from(records[i].subflows))),
+        (
+            "available_paths",
+            integer(&|i| {
+                path_count(
+                    &scenario.network,
+                    &scenario.routes,
+                    plan[i].src,
+                    plan[i].dst,
+                )
+            }),
+        ),
         (
             "reason",
             Column::Word(reason_of, reasons.iter().map(|r| r.0.clone()).collect()),

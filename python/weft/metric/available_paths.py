@@ -1,4 +1,4 @@
-"""Available paths: how many shortest paths lead from one host to another, and what each flow sent over its paths.
+"""Available paths: how many the routing offers from one host to another, and what each flow sent over them.
 
 Between hosts of different pods of a k-ary fat tree there are (k/2)^2 (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008).
 """
@@ -41,11 +41,10 @@ def shortest_path_counts(links: pl.DataFrame, pairs: list[tuple[str, str]]) -> l
 def path_use(tables: Tables) -> pl.DataFrame:
     """Per flow: `flow`, `available` paths, `used` of them, and `least_bytes` and `total_bytes` over the available.
 
-    A path is the list of its links. A flow that used more paths than the shortest ones (as k shortest paths do)
-    counts those it used as available.
+    A path is the list of its links. Available are those that the routing offers at the start (`available_paths` of
+    `flows`; of results without that column the shortest); a flow that used more, because routes changed, counts those.
     """
     flows = known(tables, "flows", "flow", "src", "dst")
-    links = known(tables, "links", "src", "dst")
     # Without a path recorded for any of its packets a flow has no row: it used none.
     carried = (
         known(tables, "paths", "flow", "path", "tx_bytes")
@@ -59,11 +58,15 @@ def path_use(tables: Tables) -> pl.DataFrame:
             pl.col("tx_bytes").sum().alias("total_bytes"),
         )
     )
-    distinct = flows.select("src", "dst").unique(maintain_order=True)
-    available = shortest_path_counts(links, list(distinct.iter_rows()))
+    if "available_paths" in tables["flows"].columns:
+        offered = flows.with_columns(tables["flows"]["available_paths"].alias("available"))
+    else:
+        links = known(tables, "links", "src", "dst")
+        distinct = flows.select("src", "dst").unique(maintain_order=True)
+        available = shortest_path_counts(links, list(distinct.iter_rows()))
+        offered = flows.join(distinct.with_columns(pl.Series("available", available)), on=["src", "dst"], how="left")
     return (
-        flows.join(distinct.with_columns(pl.Series("available", available)), on=["src", "dst"], how="left")
-        .join(carried, on="flow", how="left")
+        offered.join(carried, on="flow", how="left")
         .with_columns(pl.col("used", "smallest_bytes", "total_bytes").fill_null(0))
         .with_columns(pl.max_horizontal("available", "used"))
         .with_columns(

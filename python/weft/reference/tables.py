@@ -31,7 +31,9 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
             "closed_ns": Column("i64?", "The same until the last FIN arrived."),
             "ideal_fct_ns": Column(
                 "i64?",
-                "`fct_ns` of the same flow alone on an idle network, handshake included; null where it is undefined.",
+                "`fct_ns` of the same flow alone on an idle network, handshake included: exact over one path, over "
+                "several what their narrowest cut allows. Null without an end or a way, for random datagrams, and for "
+                "token buckets on several paths.",
             ),
             "delivered_bytes": Column("i64", "Payload received, each byte once."),
             "goodput_bps": Column(
@@ -54,6 +56,7 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
             "reordering_extent_max": Column("i64", "The largest of these."),
             "spurious_retransmits": Column("i64", "Segments that arrived although they had arrived before."),
             "subflows": Column("i64", "Subflows that were established; 1, but for multipath transports."),
+            "available_paths": Column("i64", "Paths that the routing offered between its hosts at the start."),
             "reason": Column("str?", "Why it did not finish; null if it did, or was endless."),
             "latency_mean_ns": Column(
                 "i64?",
@@ -73,8 +76,14 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
             "rate_bps": Column("i64", "Bits per second."),
             "tx_bytes": Column("i64", "Wire bytes sent, overhead included; of the whole run."),
             "tx_packets": Column("i64", "Packets sent; of the whole run."),
-            "busy_ns": Column("i64", "Time in which it was sending; of the whole run."),
-            "utilization": Column("f64?", "Busy share of the measured window, 0 to 1."),
+            "busy_ns": Column(
+                "i64",
+                "Time in which it was sending; behind a token bucket, in which the tokens came that it took. "
+                "Of the whole run.",
+            ),
+            "utilization": Column(
+                "f64?", "Busy share of the measured window, 0 to 1; a token bucket's burst may come on top."
+            ),
             "flows": Column("i64?", "Flows routed over it; null where packets of one flow take several paths."),
             "lost_packets": Column("i64", "Packets that the wire lost after they left the port (`loss`)."),
         },
