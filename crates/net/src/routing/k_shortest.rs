@@ -122,6 +122,27 @@ mod tests {
     }
 
     #[test]
+    fn eight_paths_of_all_pairs_of_a_large_jellyfish_fit() {
+        // 245 switches of 14 ports, 686 hosts: all 245 have some. 245 x 244 x 8 paths, of 3 or 4 links each and their end,
+        // 4 bytes a link: some 10 MB; with where they begin 12 MB. benches/routes.py measures the time.
+        let table = json!({ "kind": "jellyfish", "hosts": 686, "switches": 245, "ports": 14 });
+        let network = topology(table).build(1).unwrap();
+        let routes = KShortest::defaults().routes(&network, 1);
+        assert!(routes.warnings.is_empty(), "{:?}", routes.warnings);
+        let source = routes.source.as_ref().unwrap();
+        let ends = source.ends().len();
+        assert_eq!(ends, 245);
+        let pairs = (0..ends).flat_map(|a| (0..ends).map(move |b| (a, b)));
+        let paths: usize = pairs.map(|(a, b)| source.between(a, b).len()).sum();
+        assert_eq!(paths, 245 * 244 * 8 + 245);
+        assert!(
+            routes.memory_bytes() < 15_000_000,
+            "{}",
+            routes.memory_bytes()
+        );
+    }
+
+    #[test]
     fn a_host_with_two_interfaces_has_paths_over_both() {
         let network = topology(json!({ "kind": "two_paths", "shared_router": false }))
             .build(0)
