@@ -184,7 +184,7 @@ def read_evidence(
             flows[row["flow"]] = _flow(row, end_ns, segment, known.get(row["workload"]))
     curves, every_ns = _curves(tables)
     balance = str(spec.get("load_balance", {}).get("kind", "ecmp"))
-    is_per_flow = balance in PER_FLOW
+    is_per_flow = any(path is not None for path in scenario.flows()["path"])
     paths: dict[int, list[dict[str, Any]]] = {}
     for row in tables["paths"].iter_rows(named=True):
         paths.setdefault(row["flow"], []).append(row)
@@ -223,10 +223,6 @@ def read_evidence(
         rows.height - len(flows),
         dropped,
     )
-
-
-PER_FLOW = ("static", "ecmp")
-"""Kinds of load balance that give a subflow one path."""
 
 
 def _full_segments(spec: Mapping[str, Any]) -> tuple[int, dict[str, float], dict[str, float]]:
