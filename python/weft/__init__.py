@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from weft.comparison import Comparison, compare
     from weft.execute import run
     from weft.experiment.experiment import Experiment, load
+    from weft.explaining import Explanation, explain
     from weft.interop import from_networkx
     from weft.results import Results
     from weft.scenario import Scenario
@@ -25,9 +26,11 @@ if TYPE_CHECKING:
 _PLACES = {
     "Comparison": "weft.comparison",
     "Experiment": "weft.experiment.experiment",
+    "Explanation": "weft.explaining",
     "Results": "weft.results",
     "Scenario": "weft.scenario",
     "compare": "weft.comparison",
+    "explain": "weft.explaining",
     "from_networkx": "weft.interop",
     "load": "weft.experiment.experiment",
     "run": "weft.execute",
@@ -38,6 +41,7 @@ __all__ = [
     "Comparison",
     "Experiment",
     "ExperimentError",
+    "Explanation",
     "Fault",
     "Interrupted",
     "OutputError",
@@ -48,6 +52,7 @@ __all__ = [
     "WeftError",
     "__version__",
     "compare",
+    "explain",
     "from_networkx",
     "load",
     "run",

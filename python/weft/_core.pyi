@@ -46,10 +46,15 @@ def parse_toml(text: str) -> str:
 def predict(spec_json: str) -> str:
     """JSON {hosts, switches, links, flows, memory_bytes} of a spec that is not built; raises FaultError."""
 
-def max_min(paths: Sequence[Sequence[int]], capacities: Sequence[float]) -> list[float]:
+def max_min(
+    paths: Sequence[Sequence[int]],
+    capacities: Sequence[float],
+    shares: Sequence[Sequence[float]] | None = None,
+) -> list[float]:
     """The rate of every flow under max-min fairness, from the links of each by number and the links' capacities.
 
-    Raises ValueError for a link that is not there or a capacity that is none.
+    `shares` says how much of a flow's rate crosses each of its links, above 0; all of it if left out. Raises ValueError
+    for a link that is not there, a capacity or a share that is none.
     """
 
 @final
@@ -85,6 +90,12 @@ class Scenario:
 
         Raises FaultError where packets are balanced one by one.
         """
+
+    def spread(self) -> list[tuple[list[int], list[float]]]:
+        """By flow: the links that routes offer it, and the share of its packets on each if all are spread equally."""
+
+    def offered_paths(self, flow: int, most: int) -> list[list[int]]:
+        """The paths that routes offer a flow, at most `most`, as link numbers. Raises ValueError for no flow."""
 
     def warnings(self) -> list[str]:
         """What to know of the routes before numbers are trusted."""

@@ -18,6 +18,8 @@ NUMBERS: Mapping[str, tuple[str, ...]] = {
         "goodput_bps",
         "wire_bytes",
         "retransmitted_bytes",
+        "timeouts",
+        "timeout_wait_ns",
         "lost_packets",
         "marked_packets",
         "reordered_packets",

@@ -172,6 +172,39 @@ impl Scenario {
         rates.map_err(|fault| fault_error(&[fault]))
     }
 
+    /// By flow: the links that routes offer it, by number, and the share of its packets on each if all are spread equally.
+    fn spread(&self, py: Python<'_>) -> Vec<(Vec<u32>, Vec<f64>)> {
+        let scenario = &self.inner;
+        py.detach(|| {
+            let mut known = std::collections::BTreeMap::new();
+            let of_pair = |f: &weft_net::workload::Flow| {
+                let pair = (f.src, f.dst);
+                known
+                    .entry(pair)
+                    .or_insert_with(|| {
+                        let spread = scenario.spread(pair.0, pair.1);
+                        spread.into_iter().map(|(l, share)| (l.0, share)).unzip()
+                    })
+                    .clone()
+            };
+            scenario.flows.iter().map(of_pair).collect()
+        })
+    }
+
+    /// The paths that routes offer a flow, at most `most`, as lists of link numbers. Raises `ValueError` for a flow that
+    /// there is not.
+    fn offered_paths(&self, flow: usize, most: usize) -> PyResult<Vec<Vec<u32>>> {
+        let Some(plan) = self.inner.flows.get(flow) else {
+            let count = self.inner.flows.len();
+            return Err(PyValueError::new_err(format!(
+                "flow {flow}: there are {count}"
+            )));
+        };
+        let paths = self.inner.offered_paths(plan.src, plan.dst, most);
+        let numbers = |path: Vec<LinkId>| path.into_iter().map(|l| l.0).collect();
+        Ok(paths.into_iter().map(numbers).collect())
+    }
+
     /// What to know of the routes before numbers are trusted.
     fn warnings(&self) -> Vec<String> {
         self.inner.routes.warnings.clone()
@@ -184,9 +217,16 @@ impl Scenario {
 }
 
 /// The rate of every flow under max-min fairness. `paths` are the links of each flow by number, `capacities` those of the
-/// links, finite and not negative. Raises `ValueError`.
+/// links, finite and not negative; `shares`, as long as `paths`, says how much of a flow's rate crosses each of its links,
+/// all of it if left out. Raises `ValueError`.
 #[pyfunction]
-pub(crate) fn max_min(paths: Vec<Vec<u32>>, capacities: Vec<f64>) -> PyResult<Vec<f64>> {
+#[pyo3(signature = (paths, capacities, shares=None))]
+pub(crate) fn max_min(
+    py: Python<'_>,
+    paths: Vec<Vec<u32>>,
+    capacities: Vec<f64>,
+    shares: Option<Vec<Vec<f64>>>,
+) -> PyResult<Vec<f64>> {
     let links = capacities.len();
     if let Some(link) = paths.iter().flatten().find(|&&l| l as usize >= links) {
         return Err(PyValueError::new_err(format!(
@@ -198,5 +238,22 @@ pub(crate) fn max_min(paths: Vec<Vec<u32>>, capacities: Vec<f64>) -> PyResult<Ve
             "{wrong} is no capacity; it is a number, at least 0"
         )));
     }
-    Ok(weft_flowsim::sharing::max_min::rates(&paths, &capacities))
+    let Some(shares) = shares else {
+        return Ok(py.detach(|| weft_flowsim::sharing::max_min::rates(&paths, &capacities)));
+    };
+    let is_alike = shares.len() == paths.len()
+        && shares.iter().zip(&paths).all(|(of, path)| {
+            of.len() == path.len() && of.iter().all(|s| s.is_finite() && *s > 0.0)
+        });
+    if !is_alike {
+        return Err(PyValueError::new_err(
+            "shares are as many as links of each path, and above 0",
+        ));
+    }
+    let uses: Vec<Vec<(u32, f64)>> = paths
+        .into_iter()
+        .zip(shares)
+        .map(|(path, of)| path.into_iter().zip(of).collect())
+        .collect();
+    Ok(py.detach(|| weft_flowsim::sharing::divided::rates(&uses, &capacities)))
 }

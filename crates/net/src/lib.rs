@@ -32,6 +32,7 @@ pub mod routing;
 pub mod scenario;
 pub mod shaper;
 pub mod source_routes;
+pub mod spread;
 pub mod subflows;
 pub mod survey;
 pub mod topology;

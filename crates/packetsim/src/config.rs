@@ -24,6 +24,8 @@ pub enum Metric {
     Queue,
     /// Share of the interval that each link was busy.
     Utilization,
+    /// Payload received over each subflow of a multipath flow, bits per second over the interval.
+    SubflowGoodput,
 }
 
 /// Everything but the scenario.

@@ -202,6 +202,11 @@ pub(crate) fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             "retransmitted_bytes",
             integer(&|i| sum(i, &|id| records[id].resent_bytes)),
         ),
+        ("timeouts", integer(&|i| sum(i, &|id| records[id].timeouts))),
+        (
+            "timeout_wait_ns",
+            integer(&|i| sum(i, &|id| Time(records[id].timeout_wait).as_ns())),
+        ),
         (
             "lost_packets",
             integer(&|i| sum(i, &|id| u64::from(wire.lost[id]))),

@@ -415,6 +415,8 @@ impl Hosts {
                 record.source_is_over = true;
                 record.wire_bytes += sender.wire_bytes;
                 record.resent_bytes += sender.resent_bytes;
+                record.timeouts += sender.timeouts;
+                record.timeout_wait += sender.timeout_wait;
                 record.sent += sender.packets;
                 record.arrived += sender.arrived;
             }
@@ -461,6 +463,14 @@ impl Hosts {
                 SinkEnd::Tcp(receiver) => receiver.delivered,
                 SinkEnd::Udp(sink) => sink.delivered,
             }
+    }
+
+    /// Payload that arrived so far over a subflow of a multipath flow, as long as its receiver exists.
+    pub(crate) fn subflow_delivered(&self, id: usize) -> Option<u64> {
+        match &self.sinks[id] {
+            SinkEnd::Tcp(receiver) if receiver.shared.is_some() => Some(receiver.delivered),
+            _ => None,
+        }
     }
 
     /// Whether the end of the flow that has the payload exists.

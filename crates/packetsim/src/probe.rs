@@ -13,12 +13,13 @@ use crate::host::{Hosts, SourceEnd};
 use crate::wire::Wire;
 
 /// Names in the `metric` column, in the order of [`Metric`].
-const METRICS: [&str; 5] = [
+const METRICS: [&str; 6] = [
     "goodput_bps",
     "cwnd_bytes",
     "srtt_ns",
     "queue_bytes",
     "utilization",
+    "subflow_goodput_bps",
 ];
 
 /// When to look, what was seen.
@@ -41,6 +42,8 @@ pub(crate) struct Probe {
     flows: usize,
     last_delivered: Vec<u64>,
     last_busy: Vec<u64>,
+    /// By subflow of a multipath flow: payload received; empty unless it is sampled.
+    last_received: Vec<u64>,
     switch_ports: Vec<u32>,
     rows: Rows,
 }
@@ -90,6 +93,10 @@ impl Probe {
             flows: scenario.flows.len(),
             last_delivered: sized(samples, scenario.flows.len()),
             last_busy: sized(samples, network.links.len()),
+            last_received: sized(
+                samples && config.metrics.contains(&Metric::SubflowGoodput),
+                scenario.subflows_total(),
+            ),
             switch_ports: (0..network.links.len())
                 .filter(|&i| is_switch(i))
                 .map(|i| i as u32)
@@ -175,6 +182,17 @@ impl Probe {
                                 );
                             }
                             _ => {}
+                        }
+                    }
+                }
+                Metric::SubflowGoodput => {
+                    // A subflow stands beyond all flows: it is written FLOW/SUBFLOW.
+                    let beyond = links + hosts.sources.len();
+                    for (id, last) in self.last_received.iter_mut().enumerate() {
+                        if let Some(received) = hosts.subflow_delivered(id) {
+                            let bits = 8.0 * (received - *last) as f64;
+                            self.rows.add(now, metric, beyond + id, bits / seconds);
+                            *last = received;
                         }
                     }
                 }

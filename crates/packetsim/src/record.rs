@@ -64,6 +64,9 @@ pub(crate) struct Record {
     /// Wire bytes that the source sent.
     pub(crate) wire_bytes: u64,
     pub(crate) resent_bytes: u64,
+    /// How often the retransmission timer went off, and for how long nothing had happened each time, ps.
+    pub(crate) timeouts: u64,
+    pub(crate) timeout_wait: u64,
     pub(crate) reordered: u64,
     /// Segments that arrived although they had arrived before: retransmitted in vain.
     pub(crate) duplicates: u64,
@@ -93,6 +96,8 @@ impl Record {
             delivered_until: UNKNOWN,
             wire_bytes: 0,
             resent_bytes: 0,
+            timeouts: 0,
+            timeout_wait: 0,
             reordered: 0,
             duplicates: 0,
             extents: Extents::default(),

@@ -150,6 +150,9 @@ pub(crate) struct Sender {
     /// Wire bytes of everything this end sent.
     pub(crate) wire_bytes: u64,
     pub(crate) resent_bytes: u64,
+    /// How often the retransmission timer went off before all was acknowledged, and the silence before, ps.
+    pub(crate) timeouts: u64,
+    pub(crate) timeout_wait: u64,
     /// Packets that it sent, and that arrived for it.
     pub(crate) packets: u64,
     pub(crate) arrived: u64,
@@ -248,6 +251,8 @@ impl Sender {
             stop,
             wire_bytes: 0,
             resent_bytes: 0,
+            timeouts: 0,
+            timeout_wait: 0,
             packets: 0,
             arrived: 0,
             handshake_sent: 0,
@@ -504,6 +509,9 @@ impl Sender {
         self.deadline = NEVER;
         match (self.phase, self.timer) {
             (Phase::Opening | Phase::Answering | Phase::Joining | Phase::Closing, _) => {
+                if self.phase != Phase::Closing {
+                    self.note_timeout(wire.now - self.timer_base);
+                }
                 if self.gives_up(wire.now) {
                     return;
                 }
@@ -529,6 +537,7 @@ impl Sender {
         if let Some(mapping) = &mut self.mapping {
             mapping.timed_out = true;
         }
+        self.note_timeout(wire.now - self.last_activity.max(self.timer_base));
         if self.gives_up(wire.now) {
             return;
         }
@@ -553,6 +562,12 @@ impl Sender {
         self.probe = None;
         self.reorder_due = 0;
         self.timer_base = wire.now;
+    }
+
+    /// The retransmission timer goes off after `silence` in which nothing was sent and nothing new was acknowledged.
+    fn note_timeout(&mut self, silence: u64) {
+        self.timeouts += 1;
+        self.timeout_wait += silence;
     }
 
     /// Counts a timeout; true once there were too many.

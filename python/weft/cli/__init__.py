@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from weft import export
-from weft.cli import check, compare, doctor, list_kinds, report, run, schema, search, show, topology, validate
+from weft.cli import check, compare, doctor, explain, list_kinds, report, run, schema, search, show, topology, validate
 from weft.cli.trouble import print_error
 from weft.errors import ExperimentError, Interrupted, RunError, WeftError
 
@@ -26,6 +26,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "list": list_kinds.command,
     "show": show.command,
     "compare": compare.command,
+    "explain": explain.command,
     "search": search.command,
     "report": report.command,
     "schema": schema.command,

@@ -12,7 +12,7 @@ from weft.errors import Fault
 from weft.experiment.document import Document
 from weft.experiment.path import Path
 from weft.experiment.path import write as dotted
-from weft.experiment.sections import SAMPLED
+from weft.experiment.sections import SAMPLED, SAMPLED_UNASKED
 from weft.experiment.values import said, suggestion
 from weft.metric import METRICS, SUMMARIES
 from weft.report.figure import FIGURES, Kind
@@ -80,7 +80,7 @@ def _fault_of_y(kind: Kind, y: str, spec: Spec) -> tuple[str, str | None]:
             return "", None
         if "every" not in measure:
             return f'{said(y)} is not sampled; write every = "10 ms" under [measure]', None
-        if "metrics" in measure and y not in measure["metrics"]:
+        if y not in measure.get("metrics", SAMPLED_UNASKED):
             return f"{said(y)} is not sampled; add it to measure.metrics", None
         return "", None
     stem, _, last = y.rpartition(".")

@@ -60,7 +60,10 @@ READ_ELSEWHERE = ("sweep", "objective", "space", "search")
 SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
 """A plain value in place of a room's table: `size = "25 MiB"` is `{ kind = "fixed", bytes = "25 MiB" }`."""
 
-SAMPLED = ("goodput", "cwnd", "srtt", "queue", "utilization")
+SAMPLED = ("goodput", "subflow_goodput", "cwnd", "srtt", "queue", "utilization")
+
+SAMPLED_UNASKED = tuple(metric for metric in SAMPLED if metric != "subflow_goodput")
+"""What is sampled where `measure.metrics` is left out."""
 
 FLOWS_DONE = "flows done"
 
@@ -119,7 +122,7 @@ KINDS: list[dict[str, Any]] = [
             parameter(
                 "metrics",
                 {"type": "list", "of": {"type": "choice", "choices": list(SAMPLED)}},
-                "What is sampled; left out, all of it. Needs `every`.",
+                "What is sampled; left out, all but subflow_goodput. Needs `every`.",
             ),
             parameter(
                 "paths",

@@ -45,6 +45,8 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
                 "i64", "All bytes of the flow on its first link: headers, retransmissions and control included."
             ),
             "retransmitted_bytes": Column("i64", "Payload sent again."),
+            "timeouts": Column("i64", "How often the sender's retransmission timer went off."),
+            "timeout_wait_ns": Column("i64", "Silence before these: nothing sent, nothing new acknowledged."),
             "lost_packets": Column("i64", "Packets of the flow that a queue or a wire dropped, in both directions."),
             "marked_packets": Column("i64", "Packets that a queue marked (ECN)."),
             "reordered_packets": Column("i64", "Packets that came to TCP after a later one (RFC 4737)."),
@@ -120,11 +122,14 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
         "One row per observation, at every multiple of `[measure] every`; without `every` there is no such table.",
         {
             "time_ns": Column("i64", "Simulated time. Everything before it has happened, nothing after."),
-            "metric": Column("str", "`goodput_bps`, `cwnd_bytes`, `srtt_ns`, `queue_bytes` or `utilization`."),
+            "metric": Column(
+                "str", "`goodput_bps`, `subflow_goodput_bps`, `cwnd_bytes`, `srtt_ns`, `queue_bytes` or `utilization`."
+            ),
             "entity": Column(
                 "str",
-                "Number of the flow (`goodput_bps`, `cwnd_bytes`, `srtt_ns`) or name of the link (`queue_bytes`: ports "
-                "of switches; `utilization`: all).",
+                "Number of the flow (`goodput_bps`, `cwnd_bytes`, `srtt_ns`), FLOW/SUBFLOW where it is multipath "
+                "(`cwnd_bytes`, `srtt_ns`, `subflow_goodput_bps`), or name of the link (`queue_bytes`: ports of "
+                "switches; `utilization`: all).",
             ),
             "value": Column(
                 "f64", "In the unit of the metric. Goodput and utilization are of the time since the last sample."

@@ -34,6 +34,7 @@ class Sampled:
 SAMPLED = {
     "goodput": Sampled("goodput_bps", "flow"),
     "throughput": Sampled("throughput_bps", "flow"),
+    "subflow_goodput": Sampled("subflow_goodput_bps", "subflow"),
     "cwnd": Sampled("cwnd_bytes", "flow"),
     "srtt": Sampled("srtt_ns", "flow"),
     "queue": Sampled("queue_bytes", "queue"),
