@@ -150,3 +150,23 @@ def test_loading_an_experiment_loads_no_data_stack() -> None:
         "assert not heavy, heavy\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_cells_that_share_sections_do_not_share_what_is_done_to_them() -> None:
+    # `limit` is left out where a run ends by the clock, and the kinds of the second workload have other keys.
+    base = {"topology": {"kind": "star", "hosts": 4}, "workload": [{"kind": "permutation", "size": "20 kB"}]}
+    swept = weft.load(
+        base
+        | {
+            "sweep": {
+                "backend.until": ["1 ms", "2 ms"],
+                "congestion": [{"kind": "dctcp"}, {"kind": "reno"}],
+                "queue.capacity": ["10 packets", "20 packets"],
+            }
+        }
+    )
+    told: list[tuple[int, int]] = []
+    weft.load(swept.document.value, told=lambda checked, cells: told.append((checked, cells)))
+    assert told == [(checked, 8) for checked in range(8)]
+    for cell in swept.cells():
+        assert swept.spec(cell) == only(weft.load(base, set=dict(cell.chosen)))

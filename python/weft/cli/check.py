@@ -1,26 +1,28 @@
 """`weft check`."""
 
 import json
+from typing import TYPE_CHECKING
 
 from weft.cli.experiments import experiments_of
 from weft.cli.options import AsJson, File, Setting
 from weft.words import count
 
+if TYPE_CHECKING:
+    from weft.experiment.experiment import Experiment
+    from weft.scenario import Prediction
+    from weft.sweep import Cell
+
 
 def command(file: File, set: Setting = None, as_json: AsJson = False) -> None:
     """Validate an experiment, print it with all defaults, predict its size and memory; run nothing."""
-    from weft.execute.checks import refuse_what_cannot_run
     from weft.progress import quantity
 
     documents = []
     for _, experiment in experiments_of(file, set or []):
-        predictions = [experiment.predict(cell) for cell in experiment.cells()]
-        refuse_what_cannot_run(experiment)
-        largest = max(predictions, key=lambda prediction: prediction.memory_bytes)
         sweep = experiment.sweep
         runs = sweep.size * sweep.fewest
-        warnings = list(dict.fromkeys(text for cell in experiment.cells() for text in experiment.advice(cell)))
-        warnings += experiment.search.warnings
+        largest, advice = _looked_through(experiment)
+        warnings = [*advice, *experiment.search.warnings]
         if not as_json:
             print(experiment.toml)
             repeats = count(sweep.fewest, "repeat")
@@ -50,3 +52,22 @@ def command(file: File, set: Setting = None, as_json: AsJson = False) -> None:
         )
     if as_json:
         print(json.dumps(documents[0] if len(documents) == 1 else {"experiments": documents}, indent=1))
+
+
+def _looked_through(experiment: "Experiment") -> "tuple[Prediction, list[str]]":
+    """The largest cell, and what cells ask for without effect. Raises ExperimentError for cells that cannot be run."""
+    from weft.execute.checks import refuse_what_cannot_run
+    from weft.progress import telling
+
+    largest: list[Prediction] = []
+    advice: dict[str, None] = {}
+    cells = experiment.sweep.size
+
+    def seen(cell: "Cell", prediction: "Prediction") -> None:
+        if not largest or prediction.memory_bytes > largest[0].memory_bytes:
+            largest[:] = [prediction]
+        advice.update(dict.fromkeys(experiment.advice(cell)))
+
+    with telling("building") as tell:
+        refuse_what_cannot_run(experiment, lambda checked: tell("cells", checked, cells), seen=seen)
+    return largest[0], list(advice)

@@ -1,5 +1,6 @@
 """From what a person names to experiments, and to the folders of their results."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,11 @@ def experiments_of(file: Path, settings: list[str]) -> "list[tuple[Path, Experim
     """The experiments that FILE means, each with its file; the settings of its study come first."""
     from weft.experiment.experiment import load
     from weft.experiment.study import read_study
+    from weft.progress import telling
 
     study = read_study(file)
-    return [(each, load(each, [*study.settings, *settings])) for each in study.files]
+    with telling("checking") as tell:
+        return [(each, load(each, [*study.settings, *settings], partial(tell, "cells"))) for each in study.files]
 
 
 def output_folder(out: Path | None, given: Path, file: Path, files: int) -> Path:

@@ -43,15 +43,28 @@ class Checker:
         for name, section in sections.items():
             if name in READ_ELSEWHERE:
                 continue
-            written = cell.get(name, _MISSING)
-            if section.is_list:
-                spec[name] = self._list_section(section, written)
-            elif section.room:
-                spec[name] = self._section_of_room(section, written)
-            else:
-                table = self._table(written, (name,))
-                spec[name] = self._all_keys(rooms[SECTION][name], table, (name,))
+            spec[name] = self._section(name, section, cell.get(name, _MISSING))
         return spec
+
+    def _section(self, name: str, section: Section, written: object) -> Any:
+        """One section, which depends on no other: where an axis does not change it, what the last cell had."""
+        kept = self.document.checked.get(name)
+        if kept is None or kept[0] is not written:
+            alone = Checker(self.document)
+            kept = (written, alone._read(name, section, written), alone)
+            self.document.checked[name] = kept
+        _, spec, alone = kept
+        self.faults |= alone.faults
+        self.is_complete &= alone.is_complete
+        # A copy: what is done to the spec of a cell is not done to that of others.
+        return list(spec) if section.is_list else dict(spec)
+
+    def _read(self, name: str, section: Section, written: object) -> Any:
+        if section.is_list:
+            return self._list_section(section, written)
+        if section.room:
+            return self._section_of_room(section, written)
+        return self._all_keys(catalogue()[SECTION][name], self._table(written, (name,)), (name,))
 
     def _unknown_sections(self, cell: Mapping[str, Any], known: list[str]) -> None:
         for key in cell:

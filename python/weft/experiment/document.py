@@ -33,6 +33,8 @@ class Document:
     set_paths: tuple[Path, ...] = ()
     faults: tuple[Fault, ...] = ()
     """Settings that could not be applied; reported together with what else is wrong."""
+    checked: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """By section what its check gave last, and of what: most sections are the same in all cells (check.py)."""
 
     def locate(self, path: Path) -> tuple[str, int | None]:
         """File and line of the key at `path`, or of the closest table around it."""

@@ -2,8 +2,7 @@
 
 import functools
 import hashlib
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path as FilePath
@@ -18,7 +17,7 @@ from weft.experiment.check import Spec, check
 from weft.experiment.document import Document, read_file, read_mapping, read_text
 from weft.experiment.objective import read_objective
 from weft.experiment.path import Path
-from weft.experiment.readable import readable, toml
+from weft.experiment.readable import inline, readable, toml
 from weft.experiment.repeats import read_repeats
 from weft.experiment.semantics import RULES
 from weft.experiment.space import Search, read_search
@@ -156,11 +155,19 @@ class Experiment:
         return f"<pre>{html.escape(self.toml)}</pre>"
 
 
-def load(source: str | FilePath | Mapping[str, Any], set: Iterable[str] | Mapping[str, Any] = ()) -> Experiment:
+Told = Callable[[int, int], None]
+"""Hears how many cells are checked, and how many there are."""
+
+
+def load(
+    source: str | FilePath | Mapping[str, Any],
+    set: Iterable[str] | Mapping[str, Any] = (),
+    told: Told = lambda checked, cells: None,
+) -> Experiment:
     """An experiment from a file, from TOML text with a line break, or from nested dicts.
 
-    `set` has settings as on the command line ("topology.k=8"), or a dict of dotted keys. Raises ExperimentError with
-    every fault that there is.
+    `set` has settings as on the command line ("topology.k=8"), or a dict of dotted keys; `told` hears how many cells
+    of a sweep are checked. Raises ExperimentError with every fault that there is.
     """
     settings = settings_of(set) if isinstance(set, Mapping) else list(set)
     if isinstance(source, Mapping):
@@ -169,23 +176,23 @@ def load(source: str | FilePath | Mapping[str, Any], set: Iterable[str] | Mappin
         document = read_text(source, "experiment", FilePath.cwd(), settings)
     else:
         document = read_file(FilePath(source), settings)
-    return from_document(document)
+    return from_document(document, told)
 
 
 def settings_of(values: Mapping[str, Any]) -> list[str]:
     """Settings as the command line has them, from dotted keys with their values.
 
-    >>> settings_of({"topology.k": 8, "backend.until": "60 s"})
-    ['topology.k=8', 'backend.until="60 s"']
+    >>> settings_of({"topology.k": 8, "backend.until": "60 s", "transport": {"kind": "tcp"}})
+    ['topology.k=8', 'backend.until="60 s"', 'transport={ kind = "tcp" }']
     """
-    return [f"{key}={_setting(value)}" for key, value in values.items()]
+    return [f"{key}={inline(value)}" for key, value in values.items()]
 
 
-def from_document(document: Document) -> Experiment:
+def from_document(document: Document, told: Told = lambda checked, cells: None) -> Experiment:
     """The experiment that a document describes. Raises ExperimentError with every fault that there is."""
     faults = list(document.faults)
     sweep = replace(read_sweep(document, faults), repeats=read_repeats(document, faults))
-    faults += [*_faults_of_cells(document, sweep), *_faults_of_report(document, sweep)]
+    faults += [*_faults_of_cells(document, sweep, told), *_faults_of_report(document, sweep)]
     faults += analyses.faults(document, sweep.columns, sweep.most)
     resolved, _, _ = _resolve(document, next(iter(sweep.cells())))
     search = _read_search(document, sweep, [workload.get("name", "") for workload in resolved["workload"]], faults)
@@ -224,16 +231,17 @@ def _faults_of_report(document: Document, sweep: Sweep) -> Iterator[Fault]:
         yield from asked.faults(document, swept, lambda: (_resolve(document, cell)[0] for cell in sweep.cells()))
 
 
-def _faults_of_cells(document: Document, sweep: Sweep) -> list[Fault]:
+def _faults_of_cells(document: Document, sweep: Sweep, told: Told) -> list[Fault]:
     """Faults of all cells, each once; those that only some cells have name the first of these."""
     seen: dict[tuple[str, str], tuple[Fault, Cell, int]] = {}
-    for cell in sweep.cells():
+    size = sweep.size
+    for checked, cell in enumerate(sweep.cells()):
+        told(checked, size)
         for fault in _faults_of_cell(document, cell):
             key = (fault.key, fault.message)
             first, where, count = seen.get(key, (fault, cell, 0))
             seen[key] = (first, where, count + 1)
     # A cell without faults, or several cells: say which one it is, unless the value itself is the axis's.
-    size = sweep.size
     axes = {dotted.read(axis.key) for axis in sweep.axes}
     return [
         fault
@@ -256,9 +264,9 @@ def _faults_of_cell(document: Document, cell: Cell) -> Iterator[Fault]:
     known = list(faults)
     yield from known
     at_fault = {fault.key for fault in known}
-    for key, message in tables_of(document, cell)[2]:
+    _, put, failed = tables_of(document, cell)
+    for key, message in failed:
         yield document.fault((cell.section, key), message)
-    _, put, _ = tables_of(document, cell)
     for rule in RULES:
         for path, message in rule(spec):
             if dotted.write(path) not in at_fault:
@@ -278,7 +286,8 @@ def _faults_of_cell(document: Document, cell: Cell) -> Iterator[Fault]:
 def _resolve(document: Document, cell: Cell) -> tuple[Spec, bool, list[Fault]]:
     tables, put, _ = tables_of(document, cell)
     spec, is_complete, found = check(document, tables)
-    spec.setdefault("name", FilePath(document.place).stem)
+    if "name" not in spec:
+        spec["name"] = FilePath(document.place).stem
     spec["workload"] = [
         {"kind": workload["kind"], "name": workload["kind"], **workload} if "kind" in workload else workload
         for workload in spec["workload"]
@@ -323,11 +332,3 @@ def _digest(file: str) -> str:
 @functools.lru_cache(maxsize=256)
 def _digest_of(file: str, changed: int, size: int) -> str:
     return hashlib.blake2b(FilePath(file).read_bytes(), digest_size=16).hexdigest()
-
-
-def _setting(value: Any) -> str:
-    return (
-        json.dumps(value)
-        if isinstance(value, bool | int | float | str)
-        else toml({"x": value}).partition("=")[2].strip()
-    )

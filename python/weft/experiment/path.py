@@ -1,5 +1,6 @@
 """Dotted keys: `topology.link.rate`, `workload[0].size`, `sweep."load_balance.kind"`."""
 
+import functools
 import re
 
 Path = tuple[str | int, ...]
@@ -25,6 +26,7 @@ def write(path: Path) -> str:
     return text
 
 
+@functools.lru_cache(maxsize=4096)
 def read(text: str) -> Path | None:
     """The path that `write` gives as `text`, or None if `text` is no dotted key.
 
