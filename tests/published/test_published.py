@@ -109,6 +109,30 @@ def test_p_values_are_those_of_the_analyses(tmp_path: Path) -> None:
     assert shown.notes[0] == "1 of 2 p-values lie on the same side of 0.05"
 
 
+def test_the_p_value_of_an_interaction_is_found_by_its_factors_in_any_order(tmp_path: Path) -> None:
+    axes = {"sweep": {"topology.link.rate": ["1 Mbps", "2 Mbps"], "queue.kind": ["drop_tail", "red"], "repeats": 2}}
+    asked = {"analysis": [{"kind": "anova", "metrics": ["goodput"]}]}
+    transport = {"transport": {"kind": "udp", "rate": "900 kbps", "arrivals": "poisson"}}
+    text = (
+        "metric,effect,value\ngoodput,queue.kind x topology.link.rate,0.5\ngoodput,topology.link.rate × queue.kind,0.5"
+    )
+    results = weft.run(BASE | transport | axes | asked | written(tmp_path, text), tmp_path / "out")
+    first, second = beside(read_folder(results.directory))[0].pairs
+    assert first.ours and second.ours and first.ours.mean == second.ours.mean
+
+
+def test_what_is_several_times_as_much_is_told_as_a_factor(tmp_path: Path) -> None:
+    text = "metric,topology.link.rate,value\ngoodput.sum,1 Mbps,10 kbps\ngoodput.sum,2 Mbps,600 kbps\n"
+    results = weft.run(BASE | written(tmp_path, text), tmp_path / "out")
+    (shown,) = tables(beside(read_folder(results.directory)))
+    # 750 kb/s of wire are 736 of payload; a datagram more or less in four seconds is 0.4 %.
+    assert shown.rows[0][4].startswith("x 73")
+    assert shown.rows[1][4] == f"{float(shown.rows[1][4][1:-1]):+.1f}%"
+    assert float(shown.rows[1][4][:-1]) == pytest.approx(100 * (736 / 600 - 1), abs=1)
+    # The smaller of numbers in one unit keeps three digits.
+    assert shown.rows[0][2] == "10.0"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -208,7 +208,10 @@ def _units(pairs: Sequence[Pair]) -> dict[tuple[str, bool, bool], tuple[Quantity
         mine = [pair for pair in pairs if _alike(pair.row) == key]
         values = [abs(pair.row.value) for pair in mine] + [abs(pair.ours.mean) for pair in mine if pair.ours]
         unit = shown_in([pair.row for pair in mine], max(values))
-        found[key] = (unit, decimals(max(values) * unit.factor))
+        # Three digits of the smallest one, if it is no rounded zero beside the others.
+        small = min((value for value in values if value > max(values) * 1e-4), default=max(values))
+        places = max(decimals(max(values) * unit.factor), decimals(small * unit.factor, 3))
+        found[key] = (unit, places)
     return found
 
 
