@@ -129,8 +129,8 @@ def test_what_is_several_times_as_much_is_told_as_a_factor(tmp_path: Path) -> No
     assert shown.rows[0][4].startswith("x 73")
     assert shown.rows[1][4] == f"{float(shown.rows[1][4][1:-1]):+.1f}%"
     assert float(shown.rows[1][4][:-1]) == pytest.approx(100 * (736 / 600 - 1), abs=1)
-    # The smaller of numbers in one unit keeps three digits.
-    assert shown.rows[0][2] == "10.0"
+    # The larger number has four digits and the smaller one three.
+    assert [row[2] for row in shown.rows] == ["10.0", "600.0"]
 
 
 @pytest.mark.parametrize(

@@ -168,10 +168,10 @@ def _table(one: Beside) -> Shown:
     units = _units(one.pairs)
     rows = []
     for pair in one.pairs:
-        unit, places = units[_alike(pair.row)]
+        unit = units[_alike(pair.row)]
         keys = [_at(pair, axis) for axis in axes] + [pair.row.effect] * effects
         name = what(pair.row) + (f" ({unit.unit})" if unit.unit else "")
-        rows.append((*keys, name, *_numbers(pair, unit, places), *([pair.row.source] if has_source else [])))
+        rows.append((*keys, name, *_numbers(pair, unit), *([pair.row.source] if has_source else [])))
     head = (*axes, *(["effect"] if effects else []), "", *LAST, *(["source"] if has_source else []))
     return Shown(title, head, tuple(rows), tuple(_notes(one)))
 
@@ -201,24 +201,27 @@ def _alike(row: Row) -> tuple[str, bool, bool]:
     return row.metric.partition(".")[0], row.is_share, bool(row.effect)
 
 
-def _units(pairs: Sequence[Pair]) -> dict[tuple[str, bool, bool], tuple[Quantity, int]]:
-    """Unit and decimals of what is alike, so that numbers can be compared down the table."""
+def _units(pairs: Sequence[Pair]) -> dict[tuple[str, bool, bool], Quantity]:
+    """The unit of what is alike, so that numbers can be compared down the table."""
     found = {}
     for key in dict.fromkeys(_alike(pair.row) for pair in pairs):
         mine = [pair for pair in pairs if _alike(pair.row) == key]
         values = [abs(pair.row.value) for pair in mine] + [abs(pair.ours.mean) for pair in mine if pair.ours]
-        unit = shown_in([pair.row for pair in mine], max(values))
-        # Three digits of the smallest one, if it is no rounded zero beside the others.
-        small = min((value for value in values if value > max(values) * 1e-4), default=max(values))
-        places = max(decimals(max(values) * unit.factor), decimals(small * unit.factor, 3))
-        found[key] = (unit, places)
+        found[key] = shown_in([pair.row for pair in mine], max(values))
     return found
 
 
-def _numbers(pair: Pair, unit: Quantity, places: int) -> tuple[str, str, str]:
+def _places(pair: Pair, factor: float) -> int:
+    """Decimals that give the larger number of a pair four digits, and the smaller one three; a zero needs none."""
+    values = [abs(pair.row.value) * factor, abs(pair.ours.mean if pair.ours else pair.row.value) * factor]
+    return max(decimals(max(values)), decimals(min(values), 3))
+
+
+def _numbers(pair: Pair, unit: Quantity) -> tuple[str, str, str]:
     if pair.alpha is not None:
         said = "" if pair.agrees is None else "agree" if pair.agrees else "differ"
         return said_p(pair.row.value), said_p(pair.ours.mean) if pair.ours else "–", said
+    places = _places(pair, unit.factor)
     published = f"{pair.row.value * unit.factor:,.{places}f}"
     if pair.row.half_width is not None:
         published += f" ± {pair.row.half_width * unit.factor:,.{places}f}"
