@@ -16,6 +16,7 @@ FLOWS = pl.DataFrame(
         "dst": ["d", "d", "d", "a"],
         "size_bytes": [1000, 1000, 1000, None],
         "fct_ns": [1_000, 3_000, None, None],
+        "closed_ns": [1_200, 3_800, None, None],
         "ideal_fct_ns": [1_000, 1_000, 1_000, None],
         "delivered_bytes": [1000, 1000, 0, 2000],
         "wire_bytes": [1100, 1500, 60, 2200],
@@ -54,6 +55,7 @@ TABLES = {"flows": FLOWS, "links": LINKS, "queues": QUEUES, "paths": PATHS, "nod
         ("fct", "mean", 2_000.0),
         ("fct", "p50", 2_000.0),
         ("fct", "p99", 1_000 + 0.99 * 2_000),
+        ("closed", "mean", 2_500.0),
         ("slowdown", "max", 3.0),
         ("slowdown", "min", 1.0),
         ("completion", None, 2 / 3),
@@ -73,6 +75,8 @@ TABLES = {"flows": FLOWS, "links": LINKS, "queues": QUEUES, "paths": PATHS, "nod
         # 1 Gbps went into b and 3 into c: 0.5 and 1.5 of their mean.
         ("core_balance", None, 0.5),
         ("core_balance", "max", 1.5),
+        # 100 of 1100, 500 of 1500, 60 of 60 (nothing was delivered), 200 of 2200.
+        ("excess", None, (1 / 11 + 1 / 3 + 1 + 1 / 11) / 4),
         # Flow 0 used 2 of 2 paths, flow 1 one of 2, flow 2 its only one, flow 3 none of 2.
         ("path_share", None, (1 + 0.5 + 1 + 0) / 4),
         # Flow 0: 2 x 100 / 400; flow 1: an empty path; flow 2: 1; flow 3 sent nothing.

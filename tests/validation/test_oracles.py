@@ -16,6 +16,7 @@ SLOW = {
     "jellyfish_jain",
     "jellyfish_published",
     "mptcp_subflows",
+    "spraying_published",
 }
 
 

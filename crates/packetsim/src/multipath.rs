@@ -355,14 +355,17 @@ impl Hosts {
         self.pump_around(flow, packet.flow, wire, scenario);
     }
 
-    /// Everything has arrived: this host no longer wants the subflows that it is still opening.
+    /// Everything has arrived: this host no longer wants the subflows that it is still opening. The other side may
+    /// already have one whose third packet is under way, and will end it: that one stays to answer.
     fn abandon_joins(&mut self, flow: u32, scenario: &Scenario) {
         for number in 1..scenario.subflow_count(FlowId(flow)) {
             let id = scenario.subflow_id(FlowId(flow), number);
-            if let SinkEnd::Tcp(receiver) = &self.sinks[id as usize]
-                && matches!(receiver.stage, Stage::Opening | Stage::Joining)
-            {
-                self.retire_sink(id);
+            if let SinkEnd::Tcp(receiver) = &mut self.sinks[id as usize] {
+                match receiver.stage {
+                    Stage::Opening => self.retire_sink(id),
+                    Stage::Joining => receiver.stop_asking(),
+                    _ => {}
+                }
             }
         }
     }

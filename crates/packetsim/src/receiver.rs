@@ -279,6 +279,11 @@ impl Receiver {
         }
     }
 
+    /// The subflow that is being opened is not wanted any more: its third packet is not sent again.
+    pub(crate) fn stop_asking(&mut self) {
+        self.ack_due = NEVER;
+    }
+
     /// Answers the FIN of a subflow, also when it comes again.
     pub(crate) fn on_fin(&mut self, wire: &mut Wire) {
         self.stage = Stage::Complete;

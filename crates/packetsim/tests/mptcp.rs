@@ -133,6 +133,22 @@ fn a_subflow_that_joins_sends_data_after_the_fourth_packet() {
 }
 
 #[test]
+fn a_flow_that_ends_while_a_subflow_joins_is_closed_at_once() {
+    // One way takes 2 ms and a little. Of 30 segments ten arrive from 8 ms on, when the client opens the second subflow; its
+    // SYN-ACK comes at 12 ms, the third packet leaves, and at 14.4 ms the last of the 30 arrives, before the fourth. The
+    // server has the subflow by then. It hears of the end 2 ms later and sends a FIN on both, which are answered: 6 ms.
+    let transport = json!({ "kind": "mptcp", "subflows": 2 });
+    let size = 30 * 1420;
+    let fetch =
+        json!({ "kind": "incast", "degree": 1, "receiver": "h1", "fetch": true, "size": size });
+    let outcome = run(&star(link(100_000_000, MS), transport, fetch), 10_000);
+    let ns = |name| integers(&outcome, "flows", name)[0];
+    assert!((14_000_000..15_000_000).contains(&ns("fct_ns")));
+    let end = ns("closed_ns") - ns("fct_ns");
+    assert!((6_000_000..6_200_000).contains(&end), "{end} ns");
+}
+
+#[test]
 fn every_subflow_has_its_own_sequence_and_all_bytes_arrive_once() {
     // Random loss on every link: repairs and reinjections happen, and the conservation check of each run is per subflow.
     let lossy = json!({ "rate": 1_000_000_000, "delay": 100_000_000, "loss": { "kind": "random", "p": 0.01 } });

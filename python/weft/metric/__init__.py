@@ -13,6 +13,7 @@ METRICS: dict[str, Metric] = {
         Metric("goodput_share", "Goodput share", "share", "flow", "higher", "mean", "Singla et al., NSDI 2012"),
         Metric("throughput", "Throughput", "bps", "flow", "higher", "mean", "DESIGN.md, section 4"),
         Metric("fct", "FCT", "ns", "flow", "lower", "mean", "Dukkipati and McKeown, CCR 2006"),
+        Metric("closed", "FCT to the last FIN", "ns", "flow", "lower", "mean", "the path diversity study"),
         Metric("slowdown", "Slowdown", "", "flow", "lower", "mean", "Alizadeh et al., SIGCOMM 2013"),
         Metric("latency", "Latency", "ns", "flow", "lower", "mean", "RFC 7679; Dean and Barroso, CACM 2013"),
         Metric("completion", "Finished", "share", "run", "higher", "mean", "DESIGN.md, section 4"),
@@ -23,6 +24,7 @@ METRICS: dict[str, Metric] = {
         Metric("loss", "Loss", "share", "run", "lower", "mean", "RFC 7680, section 2.3"),
         Metric("retransmissions", "Resent", "share", "run", "lower", "mean", "RFC 4898"),
         Metric("core_balance", "Core balance", "", "core", "higher", "min", "Al-Fares et al., SIGCOMM 2008"),
+        Metric("excess", "Excess traffic", "share", "flow", "lower", "mean", "the path diversity study"),
         Metric("path_share", "Paths used", "share", "flow", "higher", "mean", "DESIGN.md, section 4"),
         Metric("path_evenness", "Path evenness", "", "flow", "higher", "mean", "DESIGN.md, section 4"),
     )

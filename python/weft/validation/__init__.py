@@ -39,6 +39,7 @@ from weft.validation import (
     reno_loss,
     slow_start,
     spraying,
+    spraying_published,
     store_and_forward,
 )
 from weft.validation.oracle import FAIL, MARKS, PASS, SHOWN, Oracle, Row, timed
@@ -70,6 +71,7 @@ ORACLES: Mapping[str, Oracle] = {
     "jellyfish_published": jellyfish_published.ORACLE,
     "jellyfish_jain": jellyfish_jain.ORACLE,
     "mptcp_subflows": mptcp_subflows.ORACLE,
+    "spraying_published": spraying_published.ORACLE,
     "juggler": juggler.ORACLE,
     "dctcp_published": dctcp_published.ORACLE,
     "al_fares": al_fares.ORACLE,
