@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from weft import whole
 from weft.comparison.comparison import Against, Comparison, Line
 from weft.comparison.shown import footnotes, percent, said_differing, unit_of, words
 from weft.comparison.verdict import BETTER, BETTER_PERHAPS, EQUIVALENT, IDENTICAL, WITHIN, WORSE, WORSE_PERHAPS
@@ -36,10 +37,8 @@ TOGETHER = "all together"
 
 def write_page(comparison: Comparison, path: Path) -> None:
     """Write the page. Raises OutputError if it cannot be written."""
-    beside = path.with_name(f".{path.name}.part")
     try:
-        beside.write_text(page(comparison), encoding="utf-8")
-        beside.replace(path)
+        whole.put(path, page(comparison).encode())
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror}; name another file with --report") from None
 

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from weft import whole
 from weft.errors import OutputError
 from weft.execute.job import FORMAT
 from weft.experiment.experiment import NOT_SIMULATED, Experiment
@@ -139,10 +140,8 @@ def opened(directory: Path, experiment: Experiment, is_real_time: bool = False) 
 
 
 def write_json(file: Path, value: Mapping[str, Any]) -> None:
-    """Written beside and renamed, so that nobody reads half of it."""
-    beside = file.with_name(f".{file.name}.part")
-    beside.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
-    beside.replace(file)
+    """A value as JSON, whole or not at all. Raises OSError."""
+    whole.put(file, (json.dumps(value, indent=1) + "\n").encode())
 
 
 def _describe(directory: Path, experiment: Experiment, is_real_time: bool) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft import whole
 from weft.experiment.experiment import Experiment
 from weft.sweep import Run
 
@@ -41,19 +42,13 @@ def plan_frame(experiment: Experiment, runs: Iterable[Run] | None = None) -> "pl
 
 
 def write_plan(experiment: Experiment, directory: Path, runs: Iterable[Run] | None = None) -> None:
-    """Writes `plan.parquet` beside and renames it; `runs` are those of the experiment's plan if not given.
+    """Writes `plan.parquet`; `runs` are those of the experiment's plan if not given.
 
     Raises OSError.
     """
     table = io.BytesIO()
     plan_frame(experiment, runs).write_parquet(table)
-    beside = directory / ".plan.parquet.part"
-    try:
-        beside.write_bytes(table.getbuffer())
-        beside.replace(directory / "plan.parquet")
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
+    whole.put(directory / "plan.parquet", table.getvalue())
 
 
 def column(name: str, values: list[Any], dtype: Any = None) -> "pl.Series":

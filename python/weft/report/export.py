@@ -3,7 +3,6 @@
 All are written through `put`, so that a full disk leaves whole files and a sentence.
 """
 
-import contextlib
 import errno
 import shutil
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from weft import whole
 from weft.errors import OutputError
 from weft.progress import quantity
 from weft.report.figure.drawing import SCALE, Figure
@@ -22,22 +22,16 @@ def put(path: Path, content: bytes) -> Path:
 
     Raises OutputError if the disk is full, and OSError for whatever else forbids it.
     """
-    # Written beside and renamed: a reader never sees half a page.
-    beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(content)
-        beside.replace(path)
+        return whole.put(path, content)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
         if error.errno not in (errno.ENOSPC, errno.EDQUOT):
             raise
         free = quantity(shutil.disk_usage(path.parent if path.parent.exists() else path.parent.parent).free)
         raise OutputError(
             f"{path}: the disk is full; this file needs {quantity(len(content))}B and {free}B are free; make room"
         ) from None
-    return path
 
 
 def write_figures(figures: Sequence[Figure], directory: Path, tell: Tell = silent) -> list[Path]:

@@ -4,10 +4,12 @@ An experiment file says what is looked for (`[objective]`), where (`[space]`) an
 does it once.
 """
 
+import io
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft import whole
 from weft.errors import ExperimentError, Fault
 from weft.execute.call import experiment_of, results_folder
 from weft.execute.executor import Stop
@@ -88,9 +90,9 @@ def go(
     warnings = (*experiment.search.warnings, *outcome.warnings)
     runs = len(list(plan.rows()))
     found = Found(experiment, directory, tuple(points), tuple(shares), warnings, runs, plan.simulated, is_temporary)
-    beside = directory / ".trials.parquet.part"
-    found.trials.write_parquet(beside)
-    beside.replace(directory / "trials.parquet")
+    table = io.BytesIO()
+    found.trials.write_parquet(table)
+    whole.put(directory / "trials.parquet", table.getvalue())
     return found
 
 

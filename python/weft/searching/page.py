@@ -1,6 +1,5 @@
 """The page of a search: OUT/report.html, in the shell of a report (report/page.py), with its own figures."""
 
-import contextlib
 from html import escape
 from pathlib import Path
 
@@ -21,20 +20,15 @@ def write_page(found: Found, figures: bool = True) -> Path:
 
     Raises OutputError if the folder cannot be written.
     """
-    from weft.report.export import write_figures
+    from weft.report.export import put, write_figures
 
     all_drawn = figures_of(found)
     path = found.directory / "report.html"
-    # Written beside and renamed: a reader never sees half a page.
-    beside = found.directory / ".report.html.part"
     try:
-        beside.write_text(page(found, all_drawn), encoding="utf-8")
-        beside.replace(path)
+        put(path, page(found, all_drawn).encode())
         if figures:
             write_figures(all_drawn, found.directory / "figures")
     except OSError as error:
-        with contextlib.suppress(OSError):
-            beside.unlink()
         raise OutputError(f"{path}: cannot be written: {error.strerror}") from None
     return path
 
