@@ -1,4 +1,4 @@
-"""Retransmissions: payload sent again, as a share of payload delivered.
+"""Retransmissions: bytes of packets sent again, headers included, as a share of payload delivered.
 
 Source: RFC 4898 (`tcpEStatsPerfOctetsRetrans` over delivered octets). Needless retransmissions count too.
 """
@@ -9,7 +9,7 @@ from weft.metric.definition import Tables, known
 
 
 def retransmissions(tables: Tables) -> pl.Series:
-    """Retransmitted over delivered bytes of the run, at least 0, as a series of one value.
+    """Retransmitted bytes on the wire over delivered payload of the run, at least 0, as a series of one value.
 
     The series is empty if nothing was delivered. Raises ResultsError if a column is absent or null.
 

@@ -44,7 +44,9 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
             "wire_bytes": Column(
                 "i64", "All bytes of the flow on its first link: headers, retransmissions and control included."
             ),
-            "retransmitted_bytes": Column("i64", "Payload sent again."),
+            "retransmitted_bytes": Column(
+                "i64", "Bytes on the wire of packets that were sent again, headers included."
+            ),
             "timeouts": Column("i64", "How often the sender's retransmission timer went off."),
             "timeout_wait_ns": Column("i64", "Silence before these: nothing sent, nothing new acknowledged."),
             "lost_packets": Column("i64", "Packets of the flow that a queue or a wire dropped, in both directions."),
