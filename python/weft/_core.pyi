@@ -110,6 +110,15 @@ class PacketSimulation:
     def __new__(cls, scenario: Scenario, spec_json: str, directory: str | PathLike[str]) -> PacketSimulation:
         """The idle network; tables will be written into `directory`, which exists. Raises FaultError."""
 
+    def capture(self, file: str | PathLike[str], links: Sequence[int], snaplen: int, comment: str) -> None:
+        """Capture what leaves the ports of `links`, by number, into a new pcapng file; comes before advance().
+
+        `snaplen` bytes of each frame, 0 for all. Raises OSError, and ValueError for a link that is not there.
+        """
+
+    def captured_frames(self) -> list[int]:
+        """Frames in the capture so far, by link as they were named."""
+
     def advance(self, seconds: float) -> str:
         """JSON {now_ps, end_ps, events, packet_hops, flows_done, flows_total, finished} after a slice of wall time.
 

@@ -42,6 +42,7 @@ TOOLS = (
     Tool("ip", ("ip",), "network namespaces of the emulation", "iproute2"),
     Tool("tc", ("tc",), "link rates and delays of the emulation", "iproute2"),
     Tool("perf", ("perf",), "profiles of the engine", "linux-perf"),
+    Tool("tshark", ("tshark",), "reading the captures of weft export pcap, and their test", "tshark"),
     Tool("cargo", ("cargo",), "building weft from source", "cargo"),
 )
 """A tool is one line here."""

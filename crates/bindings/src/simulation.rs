@@ -3,6 +3,8 @@
 // Slices of wall time are this module's business: what happens inside them does not depend on where they end.
 #![allow(clippy::disallowed_methods)]
 
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -31,12 +33,36 @@ enum Stage {
     Written,
 }
 
+/// Where a capture goes.
+struct CaptureFile {
+    out: BufWriter<File>,
+    path: PathBuf,
+}
+
+impl CaptureFile {
+    /// Appends `bytes`; nothing is there to flush what is left.
+    fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
+        let written = if bytes.is_empty() {
+            self.out.flush()
+        } else {
+            self.out.write_all(bytes)
+        };
+        written.map_err(|error| WriteError {
+            path: self.path.clone(),
+            error,
+        })
+    }
+}
+
 /// One run of the packet-level simulator.
 #[pyclass]
 pub(crate) struct PacketSimulation {
     simulation: Simulation,
     directory: PathBuf,
+    /// `advance` has been called.
+    has_begun: bool,
     samples: Option<TableWriter>,
+    capture: Option<CaptureFile>,
     stage: Stage,
 }
 
@@ -58,9 +84,52 @@ impl PacketSimulation {
         Ok(Self {
             simulation,
             directory,
+            has_begun: false,
             samples: None,
+            capture: None,
             stage: Stage::Running,
         })
+    }
+
+    /// Captures what leaves the ports of `links`, by number, into a new pcapng file: `snaplen` bytes of each frame, 0 for
+    /// all. Comes before `advance`. Raises OSError, and ValueError for a link that is not there.
+    fn capture(
+        &mut self,
+        file: PathBuf,
+        links: Vec<u32>,
+        snaplen: u32,
+        comment: &str,
+    ) -> PyResult<()> {
+        if self.has_begun || self.capture.is_some() {
+            return Err(PyRuntimeError::new_err(
+                "capture() comes once, before advance()",
+            ));
+        }
+        let known = self.simulation.links();
+        if let Some(link) = links.iter().find(|&&l| l as usize >= known) {
+            return Err(PyValueError::new_err(format!(
+                "there is no link {link}; there are {known}"
+            )));
+        }
+        let out = File::create_new(&file).map_err(|e| {
+            os_error(WriteError {
+                path: file.clone(),
+                error: e,
+            })
+        })?;
+        let application = concat!("weft ", env!("CARGO_PKG_VERSION"));
+        self.simulation
+            .capture(&links, snaplen, application, comment);
+        self.capture = Some(CaptureFile {
+            out: BufWriter::new(out),
+            path: file,
+        });
+        Ok(())
+    }
+
+    /// Frames in the capture so far, by link as they were named.
+    fn captured_frames(&self) -> Vec<u64> {
+        self.simulation.captured_frames()
     }
 
     /// Simulates for about `seconds` of wall time, or until the run is over: JSON {now_ps, end_ps, events, packet_hops,
@@ -72,6 +141,7 @@ impl PacketSimulation {
         let slice = Duration::try_from_secs_f64(seconds).map_err(|_| {
             PyValueError::new_err(format!("seconds = {seconds} is no length of time"))
         })?;
+        self.has_begun = true;
         let started = Instant::now();
         let progress = py.detach(|| {
             loop {
@@ -79,6 +149,7 @@ impl PacketSimulation {
                 if self.simulation.sample_rows() >= SAMPLE_ROWS {
                     self.write_samples()?;
                 }
+                self.write_capture()?;
                 if progress.finished || started.elapsed() >= slice {
                     return Ok(progress);
                 }
@@ -91,6 +162,9 @@ impl PacketSimulation {
     fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
         if !matches!(self.stage, Stage::Running) {
             return Err(PyRuntimeError::new_err("finish() a second time"));
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.write(&[]).map_err(os_error)?;
         }
         let outcome = py.detach(|| self.simulation.finish());
         self.stage = Stage::Finished(outcome.tables);
@@ -119,6 +193,13 @@ impl PacketSimulation {
 }
 
 impl PacketSimulation {
+    fn write_capture(&mut self) -> Result<(), WriteError> {
+        match &mut self.capture {
+            Some(capture) => capture.write(&self.simulation.captured()),
+            None => Ok(()),
+        }
+    }
+
     fn write_samples(&mut self) -> Result<(), WriteError> {
         let Some(chunk) = self.simulation.samples() else {
             return Ok(());

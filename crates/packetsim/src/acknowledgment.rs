@@ -158,8 +158,9 @@ impl Sender {
     fn on_sack(&mut self, packet: &Packet, now: u64) -> u32 {
         let mut delivered = 0;
         let mut known = [(0, 0); 3];
-        for (i, &block) in packet
-            .sack
+        // The third of an answer to a duplicate is no block (see `Packet::sack`).
+        let blocks = 3 - usize::from(packet.flags & flag::DUPLICATE != 0);
+        for (i, &block) in packet.sack[..blocks]
             .iter()
             .enumerate()
             .take_while(|&(_, &block)| block != 0)

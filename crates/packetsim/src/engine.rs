@@ -15,6 +15,7 @@ use weft_net::scenario::Scenario;
 use weft_net::transport::Transport;
 use weft_net::units::Capacity;
 
+use crate::capture::Capture;
 use crate::config::Config;
 use crate::host::Hosts;
 use crate::outcome::{self, Outcome};
@@ -68,6 +69,7 @@ pub struct Simulation {
     pub(crate) wire: Wire,
     pub(crate) hosts: Hosts,
     pub(crate) probe: Probe,
+    pub(crate) capture: Option<Capture>,
     pub(crate) end: End,
     /// Flows without a leader, by start time; those before `next_start` are in the calendar or beyond.
     starts: Vec<(u64, u32)>,
@@ -113,6 +115,7 @@ impl Simulation {
             wire,
             hosts,
             probe,
+            capture: None,
             end: End::Running,
             starts,
             next_start: 0,

@@ -35,8 +35,7 @@ impl Sender {
             Kind::Join => self.headers.plain + third,
             _ => self.headers.ack,
         };
-        let packet = self.address.packet(kind, 0, bytes, again, wire.now);
-        self.emit(wire, packet);
+        self.emit_plain(wire, kind, bytes, again);
         self.handshake_sent = wire.now;
         self.handshakes += 1;
         self.timer_base = wire.now;
@@ -53,8 +52,7 @@ impl Sender {
         }
         if self.phase == Phase::Opening {
             let bytes = self.headers.plain + u16::from(self.address.handshake[2]);
-            let ack = self.address.packet(Kind::Ack, 0, bytes, 0, wire.now);
-            self.emit(wire, ack);
+            self.emit_plain(wire, Kind::Ack, bytes, 0);
         }
         self.rtt.backoff = 0;
         self.retries = 0;
@@ -66,10 +64,7 @@ impl Sender {
 
     /// The receiver's FIN has arrived and everything is acknowledged: answers it and is done.
     pub(crate) fn close(&mut self, wire: &mut Wire) {
-        let last = self
-            .address
-            .packet(Kind::Ack, 0, self.headers.ack, flag::FIN, wire.now);
-        self.emit(wire, last);
+        self.emit_plain(wire, Kind::Ack, self.headers.ack, flag::FIN);
         self.phase = Phase::Closed;
     }
 
@@ -97,8 +92,7 @@ impl Sender {
             self.deadline = NEVER;
         }
         if !opens && self.phase == Phase::Open {
-            let ack = (self.address).packet(Kind::Join, 0, self.headers.ack, 0, wire.now);
-            self.emit(wire, ack);
+            self.emit_plain(wire, Kind::Join, self.headers.ack, 0);
         }
     }
 
@@ -110,9 +104,15 @@ impl Sender {
 
     /// Ends the subflow without waiting for an answer.
     pub(crate) fn reset(&mut self, wire: &mut Wire) {
-        let packet = (self.address).packet(Kind::Reset, 0, self.headers.ack, 0, wire.now);
-        self.emit(wire, packet);
+        self.emit_plain(wire, Kind::Reset, self.headers.ack, 0);
         self.phase = Phase::Closed;
+    }
+
+    /// A packet without payload; it says how many segments have been sent.
+    fn emit_plain(&mut self, wire: &mut Wire, kind: Kind, bytes: u16, flags: u8) {
+        let mut packet = self.address.packet(kind, 0, bytes, flags, wire.now);
+        packet.sack[0] = self.board.nxt;
+        self.emit(wire, packet);
     }
 
     fn begin(&mut self, phase: Phase) {

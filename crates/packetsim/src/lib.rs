@@ -5,13 +5,15 @@
 //! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`entropy`, `handshake`, `acknowledgment`,
 //! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
 //! `inbox` and `mapping` join the subflows of a connection; `app` and `messages` are of applications. `probe` samples;
-//! [`outcome`] ends the run: `conservation`, then `flow_table` and `tables`.
+//! [`outcome`] ends the run: `conservation`, then `flow_table` and `tables`. A `tap` on ports feeds a [`capture`]: `segment_header`
+//! and `mptcp_options` say what a `frame` holds, `pcapng` how it is kept.
 
 mod acknowledgment;
 mod address;
 mod app;
 mod bucket;
 mod calendar;
+pub mod capture;
 pub mod config;
 pub mod congestion;
 mod conservation;
@@ -19,6 +21,7 @@ mod datagram;
 pub mod engine;
 mod entropy;
 mod flow_table;
+mod frame;
 mod handshake;
 mod host;
 mod inbox;
@@ -26,11 +29,13 @@ mod islands;
 mod loss_recovery;
 mod mapping;
 mod messages;
+mod mptcp_options;
 mod multipath;
 mod network_card;
 mod opening;
 pub mod outcome;
 mod packet;
+mod pcapng;
 mod port;
 mod prefetch;
 mod probe;
@@ -40,10 +45,13 @@ mod receiver;
 mod record;
 mod rtt;
 mod scoreboard;
+mod segment_header;
 mod segments;
 mod sender;
+mod sha256;
 mod stream;
 mod tables;
+mod tap;
 mod trace_table;
 mod turns;
 mod wear;

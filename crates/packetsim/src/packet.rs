@@ -97,7 +97,9 @@ pub(crate) struct Packet {
     pub(crate) stamp: u32,
     /// ACK: window offered, in segments.
     pub(crate) window: u32,
-    /// ACK: up to three SACK blocks, each (distance of its start from `seq`) << 16 | length; 0 is none.
+    /// ACK: up to three SACK blocks, each (distance of its start from `seq`) << 16 | length; 0 is none. The third of an ACK
+    /// that answers a duplicate is the segment that had arrived before. First of other packets: of a request, the first
+    /// segment that is missing; of those of a handshake and an end, segments sent.
     pub(crate) sack: [u32; 3],
     /// Multipath: of data, the number of the data segment; of an ACK, the first data segment that is missing. Of a request
     /// of an application: how many bytes it asks for.

@@ -55,7 +55,7 @@ pub(crate) struct Class {
     pub(crate) is_lossy: bool,
     /// Whether packets pass a token bucket; then `rate` is that of the tokens.
     pub(crate) is_shaped: bool,
-    /// One of both: a packet needs more than to be accepted.
+    /// One of both, or somebody looks at the packets: they need more than to be accepted.
     pub(crate) is_special: bool,
     /// Bits per second of the wire beneath the bucket; 0 takes no time.
     peak: u64,
@@ -196,6 +196,19 @@ impl Ports {
                 free: Vec::new(),
             },
         }
+    }
+
+    /// Makes a port special: what leaves it is looked at.
+    pub(crate) fn watch(&mut self, link: u32) {
+        let watched = Class {
+            is_special: true,
+            ..self.class(link).clone()
+        };
+        let known = self.classes.iter().position(|c| *c == watched);
+        self.ports[link as usize].class = known.unwrap_or_else(|| {
+            self.classes.push(watched);
+            self.classes.len() - 1
+        }) as u32;
     }
 
     /// How many there are.

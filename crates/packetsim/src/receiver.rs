@@ -287,13 +287,13 @@ impl Receiver {
     /// Answers the FIN of a subflow, also when it comes again.
     pub(crate) fn on_fin(&mut self, wire: &mut Wire) {
         self.stage = Stage::Complete;
-        self.acknowledge(wire, flag::FIN);
+        self.acknowledge(wire, flag::FIN, 0);
     }
 
     /// The data that has just arrived completes the connection: that is acknowledged at once.
     pub(crate) fn acknowledge_now(&mut self, wire: &mut Wire) {
         if self.pending > 0 {
-            self.acknowledge(wire, 0);
+            self.acknowledge(wire, 0, 0);
         }
     }
 
@@ -325,6 +325,7 @@ impl Receiver {
         let mut packet = (self.address).packet(Kind::Request, number, size, 0, wire.now);
         packet.window = self.offer();
         packet.data = bytes;
+        packet.sack[0] = self.next;
         self.emit(wire, packet);
     }
 
@@ -414,9 +415,9 @@ impl Receiver {
             }
             if self.quick > 0 {
                 self.quick -= 1;
-                self.acknowledge(wire, 0);
+                self.acknowledge(wire, 0, 0);
             } else if self.pending >= self.ack_every || packet.flags & flag::FIN != 0 {
-                self.acknowledge(wire, 0);
+                self.acknowledge(wire, 0, 0);
             } else if self.ack_due == NEVER {
                 self.arm(wire, wire.now + self.ack_delay);
             }
@@ -455,9 +456,9 @@ impl Receiver {
             self.duplicates += 1;
             if self.next == self.total {
                 // The sender has not heard that everything is here.
-                self.acknowledge(wire, flag::DUPLICATE | flag::FIN);
+                self.acknowledge(wire, flag::DUPLICATE | flag::FIN, seq);
             } else {
-                self.acknowledge(wire, flag::DUPLICATE);
+                self.acknowledge(wire, flag::DUPLICATE, seq);
             }
             return false;
         }
@@ -476,7 +477,7 @@ impl Receiver {
         } else {
             self.islands.insert(seq);
         }
-        self.acknowledge(wire, 0);
+        self.acknowledge(wire, 0, 0);
         false
     }
 
@@ -486,7 +487,7 @@ impl Receiver {
             Echo::Precise => {
                 // RFC 8257, figure 1: a change of state acknowledges at once what came before it.
                 if is_marked != self.is_marked && self.pending > 0 {
-                    self.acknowledge(wire, 0);
+                    self.acknowledge(wire, 0, 0);
                 }
                 self.is_marked = is_marked;
             }
@@ -501,11 +502,12 @@ impl Receiver {
 
     fn complete(&mut self, wire: &mut Wire) -> bool {
         self.stage = Stage::Complete;
-        self.acknowledge(wire, flag::FIN);
+        self.acknowledge(wire, flag::FIN, 0);
         true
     }
 
-    fn acknowledge(&mut self, wire: &mut Wire, mut flags: u8) {
+    /// Sends an ACK; `twice` is the segment that it answers, if that had arrived before.
+    fn acknowledge(&mut self, wire: &mut Wire, mut flags: u8, twice: u32) {
         if self.is_marked {
             flags |= flag::ECE;
         }
@@ -516,6 +518,9 @@ impl Receiver {
         packet.window = self.offer();
         packet.data = self.shared.map_or(0, |s| s.data);
         let mut blocks = u16::from(flags & flag::DUPLICATE != 0);
+        if blocks > 0 {
+            packet.sack[2] = twice;
+        }
         if !self.islands.is_empty() {
             let room = self.headers.sack_blocks.saturating_sub(blocks);
             blocks += self.islands.report(self.next, room, &mut packet.sack);
@@ -582,7 +587,7 @@ impl Receiver {
                     self.send_handshake(wire);
                 }
             }
-            Stage::Receiving => self.acknowledge(wire, 0),
+            Stage::Receiving => self.acknowledge(wire, 0, 0),
             Stage::Complete | Stage::Failed => {}
         }
         self.wake(wire);

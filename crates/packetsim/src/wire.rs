@@ -13,6 +13,7 @@ use crate::calendar::Calendar;
 use crate::packet::{Packet, flag};
 use crate::port::Ports;
 use crate::queue::{Queue, State, Verdict, View};
+use crate::tap::Tap;
 use crate::turns::Turns;
 use crate::wear::Wear;
 
@@ -77,6 +78,8 @@ pub(crate) struct Wire {
     pub(crate) unroutable: u64,
     /// Where flows turn from up to down, if that is recorded.
     pub(crate) turns: Option<Turns>,
+    /// What looks at packets that leave some ports.
+    pub(crate) tap: Option<Box<Tap>>,
     /// How often routes have changed, after failures.
     pub(crate) changes: usize,
     /// Packets carry their path: the place of its next link in place of the entropy.
@@ -149,6 +152,7 @@ impl Wire {
             marked: vec![0; scenario.subflows_total()],
             hops: 0,
             turns,
+            tap: None,
             changes: 0,
             has_whole_paths: scenario.routes.source.is_some(),
             needs_queues: scenario.load_balance.needs_queues(),
@@ -375,7 +379,7 @@ impl Wire {
         self.calendar.push(packet);
     }
 
-    /// Over a link with a token bucket, or one that loses packets.
+    /// Over a link with a token bucket, one that loses packets, or one that is tapped.
     #[cold]
     fn send_specially(&mut self, link: u32, node: u32, bytes: u64, mut packet: Packet) {
         let leaves = if self.ports.class(link).is_shaped {
@@ -384,6 +388,9 @@ impl Wire {
             self.ports.accept(link, self.now, bytes)
         };
         self.note_departure(link, node, leaves, &packet);
+        if let Some(tap) = &mut self.tap {
+            tap.note(link, leaves, &packet);
+        }
         let class = self.ports.class(link);
         packet.time = leaves + class.delay;
         packet.link = link;

@@ -9,6 +9,7 @@ import typer
 
 EXPORTS = {
     "p4": "weft.export.p4",
+    "pcap": "weft.export.pcap",
 }
 """By the command's name, the module that does it; its function `command` is what the command line offers."""
 

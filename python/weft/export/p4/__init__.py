@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 
 from weft.errors import OutputError, WeftError
+from weft.export.options import AsJson, Run, Setting
 
 TABLES = ("shortest", "static_table")
 """Routings that give next hops, which is what a switch can look up."""
@@ -127,15 +128,9 @@ def _notes(spec: Any, warnings: list[str], wiring: Any) -> list[str]:
 def command(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Experiment file, or a folder that weft run wrote.")],
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder for program, entries and topology.")],
-    run: Annotated[
-        str | None, typer.Option("--run", metavar="RUN", help="Of a sweep: the run, by the beginning of its name.")
-    ] = None,
-    set: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a key of FILE. Repeatable.")
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else there.")
-    ] = False,
+    run: Run = None,
+    set: Setting = None,
+    as_json: AsJson = False,
 ) -> None:
     """A P4-16 program for bmv2, the table entries of every switch, and how the fabric is wired."""
     import sys

@@ -168,6 +168,7 @@ PROGRAMS: dict[str, Callable[[Mapping[str, Any]], Program]] = {
 REFUSED = {
     "drill": "it compares the queues of several egress ports before it chooses, and v1model shows the depth of a queue "
     "(deq_qdepth) only after the packet has left it; take spray, flowlet or ecmp",
+    "reps": "its senders give every packet an entropy of its own, and a TCP header has no field for one; take spray",
 }
 """Kinds that cannot, and why."""
 
