@@ -1,11 +1,12 @@
 //! The packet-level, discrete-event simulator.
 //!
-//! The map: [`engine`] opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
+//! The map: [`simulation`] chooses an engine by [`flow_control`]. `lossless` has a map of its own. The other is for queues that drop:
+//! `engine` opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
 //! packets through `port`s (`bucket`: shaped ones) under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of
 //! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`entropy`, `handshake`, `acknowledgment`,
 //! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
 //! `inbox` and `mapping` join the subflows of a connection; `app` and `messages` are of applications. `probe` samples;
-//! [`outcome`] ends the run: `conservation`, then `flow_table` and `tables`.
+//! `ending` ends the run after `conservation`. For both, [`outcome`] makes `flow_table` and `tables`.
 
 mod acknowledgment;
 mod address;
@@ -16,14 +17,17 @@ pub mod config;
 pub mod congestion;
 mod conservation;
 mod datagram;
-pub mod engine;
+mod ending;
+mod engine;
 mod entropy;
+pub mod flow_control;
 mod flow_table;
 mod handshake;
 mod host;
 mod inbox;
 mod islands;
 mod loss_recovery;
+mod lossless;
 mod mapping;
 mod messages;
 mod multipath;
@@ -39,9 +43,11 @@ pub mod receive;
 mod receiver;
 mod record;
 mod rtt;
+pub mod schedule;
 mod scoreboard;
 mod segments;
 mod sender;
+pub mod simulation;
 mod stream;
 mod tables;
 mod trace_table;
@@ -51,15 +57,22 @@ mod window;
 mod wire;
 
 pub use config::Config;
-pub use engine::{Progress, Simulation};
 pub use outcome::{Outcome, Summary};
+pub use simulation::{Progress, Simulation};
 
 /// The kinds of all rooms of this crate.
 pub fn kinds() -> Vec<weft_net::kinds::Kind> {
+    use weft_net::kinds::Describe;
+
     [
         queue::Queue::kinds(),
         congestion::Congestion::kinds(),
         receive::Receive::kinds(),
+        flow_control::FlowControl::kinds(),
+        vec![
+            flow_control::credit::LaneWeight::describe(),
+            flow_control::credit::CreditPort::describe(),
+        ],
     ]
     .concat()
 }
