@@ -75,6 +75,7 @@ def test_an_example_is_an_experiment(kind: Kind, tmp_path: Path) -> None:
     (tmp_path / "published.csv").write_text("metric,value\ngoodput,1 Mbps\n")
     (tmp_path / "sizes.csv").write_text("1000 0\n2000 100\n")
     (tmp_path / "table.txt").write_text("")
+    (tmp_path / "tables.fdbs").write_text("")
     file = tmp_path / "example.toml"
     file.write_text(whole(kind))
     resolved = weft.load(file).resolved

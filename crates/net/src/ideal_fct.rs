@@ -45,7 +45,7 @@ impl Scenario {
     /// narrowest cut of its paths allows at best (`many_paths.rs`).
     ///
     /// `None` for an endless flow, where there is no way, for UDP with random arrivals or sizes, where it depends on the
-    /// draw, and for several paths with token buckets on them, whose bursts have no one rate.
+    /// draw, for InfiniBand, where it depends on the switches, and for several paths with token buckets on them, whose bursts have no one rate.
     pub fn ideal_fct(&self, flow: FlowId) -> Option<Time> {
         let plan = &self.flows[flow.index()];
         let there = self.links(
@@ -105,6 +105,8 @@ impl Scenario {
                 course.gap = wire as f64 * 8e12 / udp.rate.0 as f64;
                 course.payload = packet - header;
             }
+            // Depends on the buffers and delays of the switches, which the simulator knows.
+            Transport::Infiniband(_) => return None,
             Transport::Tcp(_) | Transport::Mptcp(_) => {
                 let headers = transport.headers().expect("a connection has headers");
                 let [syn, syn_ack, third] = match transport {

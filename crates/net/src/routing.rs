@@ -13,7 +13,9 @@ use crate::source_routes;
 use crate::topology::Size;
 
 pub mod all_shortest;
+pub mod dimension_order;
 pub mod k_shortest;
+pub mod linear_table;
 pub mod shortest;
 pub mod static_table;
 pub mod up_down;
@@ -28,6 +30,8 @@ crate::room! {
         UpDown(up_down::UpDown),
         Valiant(valiant::Valiant),
         StaticTable(static_table::StaticTable),
+        LinearTable(linear_table::LinearTable),
+        DimensionOrder(dimension_order::DimensionOrder),
     }
 }
 
@@ -54,6 +58,8 @@ impl Routing {
             Self::UpDown(r) => r.routes(network, seed),
             Self::Valiant(r) => Ok(r.routes(network, seed)),
             Self::StaticTable(r) => r.routes(network),
+            Self::LinearTable(r) => r.routes(network),
+            Self::DimensionOrder(r) => r.routes(network),
         }
     }
 
@@ -64,7 +70,10 @@ impl Routing {
             Self::AllShortest(r) => Some(r.share),
             Self::UpDown(r) => Some(r.share),
             Self::Valiant(r) => Some(r.share),
-            Self::Shortest(_) | Self::StaticTable(_) => None,
+            Self::Shortest(_)
+            | Self::StaticTable(_)
+            | Self::LinearTable(_)
+            | Self::DimensionOrder(_) => None,
         }
     }
 
@@ -75,7 +84,10 @@ impl Routing {
             Self::AllShortest(r) => r.most,
             Self::UpDown(r) => r.most,
             Self::Valiant(r) => r.paths,
-            Self::Shortest(_) | Self::StaticTable(_) => return 0,
+            Self::Shortest(_)
+            | Self::StaticTable(_)
+            | Self::LinearTable(_)
+            | Self::DimensionOrder(_) => return 0,
         };
         let ends = size.switches.min(size.hosts);
         ends.saturating_mul(ends)

@@ -1,5 +1,6 @@
 //! Transports: what carries a flow, with its headers and constants.
 
+pub mod infiniband;
 pub mod mptcp;
 pub mod tcp;
 pub mod udp;
@@ -12,6 +13,7 @@ crate::room! {
         Tcp(tcp::Tcp),
         Mptcp(mptcp::Mptcp),
         Udp(udp::Udp),
+        Infiniband(infiniband::Infiniband),
     }
 }
 
@@ -38,25 +40,26 @@ impl Transport {
     pub fn check(&self) -> Result<(), Fault> {
         match self {
             Self::Mptcp(m) => m.check(),
+            Self::Infiniband(i) => i.check(),
             Self::Tcp(_) | Self::Udp(_) => Ok(()),
         }
     }
 
-    /// The constants of TCP, where that is below; `None` for UDP.
+    /// The constants of TCP, where that is below; `None` elsewhere.
     pub fn tcp(&self) -> Option<tcp::Tcp> {
         match self {
             Self::Tcp(t) => Some(t.clone()),
             Self::Mptcp(m) => Some(m.tcp()),
-            Self::Udp(_) => None,
+            Self::Udp(_) | Self::Infiniband(_) => None,
         }
     }
 
-    /// Header bytes of all packets of a connection; `None` for UDP.
+    /// Header bytes of all packets of a connection; `None` without any.
     pub fn headers(&self) -> Option<Headers> {
         let (ack, data) = match self {
             Self::Tcp(_) => (0, 0),
             Self::Mptcp(m) => (m.data_ack_bytes(), m.mapping_bytes()),
-            Self::Udp(_) => return None,
+            Self::Udp(_) | Self::Infiniband(_) => return None,
         };
         let plain = self.tcp()?.header_bytes();
         // Two bytes of padding, kind and length, and eight bytes per block (RFC 2018).
@@ -76,13 +79,14 @@ impl Transport {
             Self::Tcp(t) => t.header_bytes(),
             Self::Mptcp(m) => m.tcp().header_bytes() + m.mapping_bytes(),
             Self::Udp(_) => udp::HEADER_BYTES,
+            Self::Infiniband(i) => i.header.0 as u32,
         }
     }
 
     /// Subflows of each flow; `None` where that depends on the network cards of its hosts.
     pub fn subflows(&self) -> Option<u64> {
         match self {
-            Self::Tcp(_) | Self::Udp(_) => Some(1),
+            Self::Tcp(_) | Self::Udp(_) | Self::Infiniband(_) => Some(1),
             Self::Mptcp(m) => m.subflows(),
         }
     }
@@ -92,6 +96,8 @@ impl Transport {
         match self {
             Self::Tcp(_) | Self::Mptcp(_) => 6,
             Self::Udp(_) => 17,
+            // No IP packet: a number that hashes like any other (the one of RoCEv2's UDP would be 17).
+            Self::Infiniband(_) => 0,
         }
     }
 }

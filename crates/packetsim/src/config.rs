@@ -1,32 +1,16 @@
-//! What the simulator reads of an experiment: its own rooms, when to stop, what to measure.
+//! What the window engine reads of an experiment: its own rooms, when to stop, what to measure.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use weft_net::error::Fault;
 use weft_net::scenario::Scenario;
 use weft_net::transport::Transport;
+use weft_net::workload_plan::WorkloadPlan;
 
 use crate::congestion::Congestion;
 use crate::queue::Queue;
 use crate::receive::Receive;
-
-/// What `samples` records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Payload received per flow, bits per second over the interval.
-    Goodput,
-    /// Congestion window per flow, bytes.
-    Cwnd,
-    /// Smoothed round-trip time per flow, ns.
-    Srtt,
-    /// Queue of each switch port, bytes.
-    Queue,
-    /// Share of the interval that each link was busy.
-    Utilization,
-    /// Payload received over each subflow of a multipath flow, bits per second over the interval.
-    SubflowGoodput,
-}
+use crate::schedule::Schedule;
 
 /// Everything but the scenario.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -37,22 +21,8 @@ pub struct Config {
     pub congestion: Vec<Congestion>,
     /// Receive side of the hosts, for the flows of each workload.
     pub receive: Vec<Receive>,
-    /// When the run ends, ps; `None`: when all flows are done.
-    pub until: Option<u64>,
-    /// When a run that is not done is stopped, ps.
-    pub limit: u64,
-    /// Start of the measurement window, ps.
-    pub warmup: u64,
-    /// How long before `until` the measurement window ends, ps.
-    pub cooldown: u64,
-    /// Interval of `samples`, ps; 0 is off.
-    pub every: u64,
-    /// What is sampled.
-    pub metrics: Vec<Metric>,
-    /// Per-packet balancing: count bytes per turning switch.
-    pub paths: bool,
-    /// Write down what applications did, so that it can be done again.
-    pub trace: bool,
+    /// When the run ends, and what is looked at.
+    pub schedule: Schedule,
 }
 
 impl Config {
@@ -78,7 +48,9 @@ impl Config {
                     Congestion::from_table(&with_kind(&w.congestion, "cubic"))
                 }
                 // UDP has none; the default stands in and is never asked.
-                Transport::Udp(_) => Congestion::from_table(&with_kind(&empty, "reno")),
+                Transport::Udp(_) | Transport::Infiniband(_) => {
+                    Congestion::from_table(&with_kind(&empty, "reno"))
+                }
             })
             .collect();
         let receive: Vec<_> = scenario
@@ -86,23 +58,13 @@ impl Config {
             .iter()
             .map(|w| Receive::from_table(&with_kind(&w.receive, "in_order")))
             .collect();
-        let (backend, measure) = (section("backend"), section("measure"));
-        let time = |table: &Map<String, Value>, key: &str| table.get(key).and_then(Value::as_u64);
-        let flag = |key: &str| measure.get(key).and_then(Value::as_bool).unwrap_or(false);
-        let metrics = match measure.get("metrics") {
-            None | Some(Value::Null) => Ok(vec![
-                Metric::Goodput,
-                Metric::Cwnd,
-                Metric::Srtt,
-                Metric::Queue,
-                Metric::Utilization,
-            ]),
-            Some(list) => serde_json::from_value(list.clone())
-                .map_err(|e| Fault::new("measure.metrics", e.to_string())),
-        };
+        let schedule = Schedule::from_spec(spec);
+        for (workload, control) in scenario.workloads.iter().zip(&congestion) {
+            faults.extend(refused(workload, control));
+        }
         let mut keep = |fault: Fault| faults.push(fault);
         let queue = queue.map_err(&mut keep).ok();
-        let metrics = metrics.map_err(&mut keep).ok();
+        let schedule = schedule.map_err(&mut keep).ok();
         let congestion: Option<Vec<_>> = congestion
             .into_iter()
             .map(|c| c.map_err(&mut keep).ok())
@@ -111,21 +73,36 @@ impl Config {
             .into_iter()
             .map(|r| r.map_err(&mut keep).ok())
             .collect();
-        match (queue, metrics, congestion, receive) {
-            (Some(queue), Some(metrics), Some(congestion), Some(receive)) => Ok(Self {
-                queue,
-                congestion,
-                receive,
-                until: time(backend, "until"),
-                limit: time(backend, "limit").unwrap_or(u64::MAX),
-                warmup: time(measure, "warmup").unwrap_or(0),
-                cooldown: time(measure, "cooldown").unwrap_or(0),
-                every: time(measure, "every").unwrap_or(0),
-                metrics,
-                paths: flag("paths"),
-                trace: flag("trace"),
-            }),
+        match (queue, schedule, congestion, receive) {
+            (Some(queue), Some(schedule), Some(congestion), Some(receive)) if faults.is_empty() => {
+                Ok(Self {
+                    queue,
+                    congestion,
+                    receive,
+                    schedule,
+                })
+            }
             _ => Err(faults),
         }
     }
+}
+
+/// What queues that drop cannot carry.
+fn refused(workload: &WorkloadPlan, control: &Result<Congestion, Fault>) -> Option<Fault> {
+    let name = &workload.name;
+    if let Transport::Infiniband(_) = workload.transport {
+        let message = format!(
+            "infiniband ({name}) has no retransmission and needs lossless links; write [flow_control] kind = \"credit\""
+        );
+        return Some(Fault::new("transport.kind", message));
+    }
+    let control = control.as_ref().ok().filter(|c| !c.is_for_tcp())?;
+    let (kind, why) = match control {
+        Congestion::None(_) => ("none", "would fill every queue without end"),
+        _ => ("infiniband", "has no CCT"),
+    };
+    let message = format!(
+        "{kind} is no control of TCP, which {why} ({name}); take cubic, or transport infiniband"
+    );
+    Some(Fault::new("congestion.kind", message))
 }

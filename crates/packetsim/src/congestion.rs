@@ -1,6 +1,6 @@
 //! Congestion control: how large the window is.
 //!
-//! A control sees acknowledgments, losses, timeouts and marks, and sets `cwnd` and `ssthresh`. Detecting a loss and
+//! A control of TCP sees acknowledgments, losses, timeouts and marks, and sets `cwnd` and `ssthresh`. Detecting a loss and
 //! repairing it is not its business (`loss_recovery.rs`). Windows are in segments, as real numbers.
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,9 @@ use serde::{Deserialize, Serialize};
 pub mod balia;
 pub mod cubic;
 pub mod dctcp;
+pub mod infiniband;
 pub mod lia;
+pub mod none;
 pub mod olia;
 pub mod reno;
 
@@ -108,12 +110,17 @@ pub(crate) trait Control {
     }
 }
 
-/// The list: a kind is one line, its configuration and the state of one sender that is made from it.
+/// The list: a kind is one line. Those of TCP stand with the state of one sender that is made from them; the others
+/// belong to a transport of their own, whose engine reads them.
 macro_rules! controls {
-    ($(#[doc = $doc:expr])* $($kind:ident($config:ty => $state:ty)),* $(,)?) => {
+    (
+        $(#[doc = $doc:expr])*
+        tcp { $($kind:ident($config:ty => $state:ty)),* $(,)? }
+        others { $($other:ident($other_config:ty)),* $(,)? }
+    ) => {
         weft_net::room! {
             $(#[doc = $doc])*
-            pub enum Congestion { $($kind($config),)* }
+            pub enum Congestion { $($kind($config),)* $($other($other_config),)* }
         }
 
         /// The state of one sender's control.
@@ -121,9 +128,17 @@ macro_rules! controls {
         pub(crate) enum Controller { $($kind($state),)* }
 
         impl Congestion {
-            /// A sender's controller at the start of its connection.
+            /// Whether a sender of TCP can have it.
+            pub(crate) fn is_for_tcp(&self) -> bool {
+                !matches!(self, $(Self::$other(_))|*)
+            }
+
+            /// A sender's controller at the start of its connection. Panics unless [`Self::is_for_tcp`].
             pub(crate) fn controller(&self) -> Controller {
-                match self { $(Self::$kind(config) => Controller::$kind(<$state>::new(config)),)* }
+                match self {
+                    $(Self::$kind(config) => Controller::$kind(<$state>::new(config)),)*
+                    $(Self::$other(_) => unreachable!("refused when the experiment was read"),)*
+                }
             }
         }
 
@@ -164,11 +179,17 @@ macro_rules! controls {
 }
 
 controls! {
-    /// The congestion control of every TCP sender: `[congestion]`.
-    Reno(reno::Reno => reno::State),
-    Cubic(cubic::Cubic => cubic::State),
-    Dctcp(dctcp::Dctcp => dctcp::State),
-    Lia(lia::Lia => lia::State),
-    Olia(olia::Olia => olia::State),
-    Balia(balia::Balia => balia::State),
+    /// The congestion control of every sender: `[congestion]`.
+    tcp {
+        Reno(reno::Reno => reno::State),
+        Cubic(cubic::Cubic => cubic::State),
+        Dctcp(dctcp::Dctcp => dctcp::State),
+        Lia(lia::Lia => lia::State),
+        Olia(olia::Olia => olia::State),
+        Balia(balia::Balia => balia::State),
+    }
+    others {
+        None(none::None),
+        Infiniband(infiniband::Infiniband),
+    }
 }

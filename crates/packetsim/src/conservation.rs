@@ -1,11 +1,11 @@
-//! The conservation check at the end of a run.
+//! The conservation check at the end of a run of the window engine.
 //!
 //! Sent = delivered + dropped + in flight, per flow and per link, and busy time = the sum of the serialization times.
 //! A run that breaks one of these is worth nothing, so it panics with the values.
 
 use weft_net::ids::LinkId;
 
-use crate::engine::Simulation;
+use crate::engine::Lossy;
 use crate::packet::LOCAL;
 
 /// Packets that are queued, and on the wire, at the end of the run.
@@ -21,7 +21,7 @@ pub(crate) struct InFlight {
 }
 
 /// What the calendar still holds.
-pub(crate) fn in_flight(simulation: &Simulation) -> InFlight {
+pub(crate) fn in_flight(simulation: &Lossy) -> InFlight {
     let wire = &simulation.wire;
     let mut found = InFlight {
         queued: vec![(0, 0); wire.ports.len()],
@@ -48,7 +48,7 @@ pub(crate) fn in_flight(simulation: &Simulation) -> InFlight {
 }
 
 /// Panics unless every packet is accounted for.
-pub(crate) fn check(simulation: &Simulation, found: &InFlight) {
+pub(crate) fn check(simulation: &Lossy, found: &InFlight) {
     let (wire, hosts) = (&simulation.wire, &simulation.hosts);
     for link in 0..wire.ports.len() {
         let (port, class) = (wire.ports.port(link as u32), wire.ports.class(link as u32));

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use weft_net::error::Fault;
 use weft_net::ids::{FlowId, LinkId};
@@ -17,11 +16,13 @@ use weft_net::units::Capacity;
 
 use crate::capture::Capture;
 use crate::config::Config;
-use crate::host::Hosts;
-use crate::outcome::{self, Outcome};
+use crate::ending;
+use crate::host::{Hosts, SourceEnd};
+use crate::outcome::Outcome;
 use crate::packet::{Kind, Packet};
-use crate::probe::Probe;
+use crate::probe::{Observed, Probe};
 use crate::segments::segment_bytes;
+use crate::simulation::{End, Engine, Progress};
 use crate::turns::Turns;
 use crate::window::Window;
 use crate::wire::Wire;
@@ -29,41 +30,9 @@ use crate::wire::Wire;
 /// Smallest packet on any wire without its overhead: a bare IP and UDP header.
 const SMALLEST_PACKET: u64 = 28;
 
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Progress {
-    /// Simulated time, ps.
-    pub now_ps: u64,
-    /// When the run ends, ps, if that is a time.
-    pub end_ps: Option<u64>,
-    /// Packets and local events handled.
-    pub events: u64,
-    /// Packets that left a port over a link.
-    pub packet_hops: u64,
-    /// Flows that are closed or given up.
-    pub flows_done: u64,
-    /// All flows.
-    pub flows_total: u64,
-    /// Nothing is left to do but [`Simulation::finish`].
-    pub finished: bool,
-}
-
-/// Why the run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum End {
-    /// Not yet.
-    Running,
-    /// All flows are done, or `until` is reached.
-    Done,
-    /// `limit` is reached first.
-    Limit,
-    /// Nothing will ever happen again, but flows are left.
-    Stuck,
-}
-
 /// One run; plain data but for the scratch memory.
 #[derive(Debug)]
-pub struct Simulation {
+pub(crate) struct Lossy {
     pub(crate) scenario: Arc<Scenario>,
     pub(crate) config: Config,
     pub(crate) wire: Wire,
@@ -82,16 +51,19 @@ pub struct Simulation {
     window: Window,
 }
 
-impl Simulation {
+impl Lossy {
     /// The idle network at time 0.
     ///
     /// # Errors
     /// Every fault of the sections that the simulator reads.
-    pub fn new(scenario: Arc<Scenario>, spec: &Map<String, Value>) -> Result<Self, Vec<Fault>> {
+    pub(crate) fn new(
+        scenario: Arc<Scenario>,
+        spec: &Map<String, Value>,
+    ) -> Result<Self, Vec<Fault>> {
         let config = Config::from_spec(spec, &scenario)?;
         check(&scenario, &config)?;
-        let turns =
-            (config.paths && !scenario.load_balance.is_per_flow()).then(|| Turns::new(&scenario));
+        let turns = (config.schedule.paths && !scenario.load_balance.is_per_flow())
+            .then(|| Turns::new(&scenario));
         let wire = Wire::new(
             &scenario,
             config.queue.clone(),
@@ -99,7 +71,7 @@ impl Simulation {
             turns,
         );
         let hosts = Hosts::new(&scenario, &config);
-        let probe = Probe::new(&scenario, &config);
+        let probe = Probe::new(&scenario, &config.schedule);
         let mut starts: Vec<(u64, u32)> = scenario
             .flows
             .iter()
@@ -143,33 +115,13 @@ impl Simulation {
         }
     }
 
-    /// Handles windows until about `events` events have been handled or the run is over.
-    pub fn advance(&mut self, events: u64) -> Progress {
-        // A sample is work too: over an idle network there may be nothing else, and its rows want to be taken.
-        let mut work = 0;
-        while self.end == End::Running && work < events {
-            let before = (self.events, self.probe.rows());
-            self.step();
-            work += self.events - before.0 + (self.probe.rows() - before.1) as u64 + 1;
-        }
-        Progress {
-            now_ps: self.now,
-            end_ps: self.config.until,
-            events: self.events,
-            packet_hops: self.wire.hops,
-            flows_done: self.hosts.done,
-            flows_total: self.scenario.flows.len() as u64,
-            finished: self.end != End::Running,
-        }
-    }
-
     /// One window, or one boundary of the measurement.
     fn step(&mut self) {
         let change = self.next_change();
         let boundary = self.probe.next_boundary().min(change);
         let window = self.wire.calendar.next_window();
         let start = window.map_or(u64::MAX, |w| w * self.wire.calendar.width());
-        if self.config.until.is_none() && (window.is_none() || self.all_flows_done()) {
+        if self.config.schedule.until.is_none() && (window.is_none() || self.all_flows_done()) {
             self.end = if self.all_flows_done() {
                 End::Done
             } else {
@@ -216,11 +168,16 @@ impl Simulation {
 
     /// Takes a sample, or ends the run.
     fn cross(&mut self, boundary: u64) {
-        let is_end = boundary >= self.config.until.unwrap_or(u64::MAX);
-        self.probe.cross(boundary, &self.wire, &self.hosts);
+        let is_end = boundary >= self.config.schedule.until.unwrap_or(u64::MAX);
+        let seen = Seen {
+            scenario: &self.scenario,
+            wire: &self.wire,
+            hosts: &self.hosts,
+        };
+        self.probe.cross(boundary, &seen, self.wire.ports.len());
         if is_end {
             self.end = End::Done;
-        } else if boundary >= self.config.limit {
+        } else if boundary >= self.config.schedule.limit {
             self.end = End::Limit;
         }
     }
@@ -233,20 +190,89 @@ impl Simulation {
         self.wire.calendar.open(window, &mut self.window.pieces);
         end > boundary
     }
+}
 
-    /// How many rows of samples wait to be taken.
-    pub fn sample_rows(&self) -> usize {
+impl Engine for Lossy {
+    fn advance(&mut self, events: u64) -> Progress {
+        // A sample is work too: over an idle network there may be nothing else, and its rows want to be taken.
+        let mut work = 0;
+        while self.end == End::Running && work < events {
+            let before = (self.events, self.probe.rows());
+            self.step();
+            work += self.events - before.0 + (self.probe.rows() - before.1) as u64 + 1;
+        }
+        Progress {
+            now_ps: self.now,
+            end_ps: self.config.schedule.until,
+            events: self.events,
+            packet_hops: self.wire.hops,
+            flows_done: self.hosts.done,
+            flows_total: self.scenario.flows.len() as u64,
+            finished: self.end != End::Running,
+        }
+    }
+
+    fn sample_rows(&self) -> usize {
         self.probe.rows()
     }
 
-    /// The samples collected since the last call, if there are any.
-    pub fn samples(&mut self) -> Option<Table> {
+    fn samples(&mut self) -> Option<Table> {
         self.probe.take(&self.scenario)
     }
 
-    /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
-    pub fn finish(&mut self) -> Outcome {
-        outcome::finish(self)
+    fn finish(&mut self) -> Outcome {
+        ending::finish(self)
+    }
+}
+
+/// What a probe sees.
+struct Seen<'a> {
+    scenario: &'a Scenario,
+    wire: &'a Wire,
+    hosts: &'a Hosts,
+}
+
+impl Observed for Seen<'_> {
+    fn busy_before(&self, link: u32, now: u64) -> u64 {
+        self.wire.ports.busy_before(link, now)
+    }
+    fn queued_bytes(&self, link: u32, now: u64) -> u64 {
+        self.wire.ports.queued_bytes(link, now)
+    }
+    fn delivered(&self, flow: usize) -> u64 {
+        self.hosts.delivered(flow)
+    }
+    fn sent(&self, flow: usize) -> u64 {
+        let owner = FlowId::from(flow);
+        (0..self.scenario.subflow_count(owner))
+            .map(|number| {
+                let id = self.scenario.subflow_id(owner, number);
+                self.hosts.wire_bytes(id as usize)
+            })
+            .sum()
+    }
+    fn is_open(&self, flow: usize) -> bool {
+        self.hosts.is_open(flow)
+    }
+    fn subflow_delivered(&self, id: usize) -> Option<u64> {
+        self.hosts.subflow_delivered(id)
+    }
+    fn windows(&self) -> Vec<(usize, f64, u64)> {
+        let sources = self.hosts.sources.iter().enumerate();
+        sources
+            .filter_map(|(flow, source)| match source {
+                SourceEnd::Tcp(sender) => {
+                    // A subflow stands beyond all flows: it is written FLOW/SUBFLOW.
+                    let beyond = if sender.mapping.is_some() {
+                        self.hosts.sources.len()
+                    } else {
+                        0
+                    };
+                    Some((beyond + flow, sender.cwnd_bytes(), sender.rtt.srtt))
+                }
+                _ => None,
+            })
+            .collect()
     }
 }
 

@@ -6,8 +6,7 @@ use weft_net::results::{Column, Table};
 use weft_net::transport::Transport;
 use weft_net::units::Time;
 
-use crate::engine::Simulation;
-use crate::outcome::window;
+use crate::outcome::Tally;
 use crate::record::{Extents, Reason, UNKNOWN};
 
 /// The table, and what the summary says of it.
@@ -25,18 +24,20 @@ fn known_ns(time: u64, since: u64) -> Option<i64> {
     (time != UNKNOWN && since != UNKNOWN).then(|| Time(time - since).as_ns() as i64)
 }
 
-/// `stuck` tells of each flow whether its receiver offered no window.
-pub(crate) fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
-    let Simulation {
+/// The rows, from what an engine has counted.
+pub(crate) fn flows(tally: &Tally<'_>) -> Flows {
+    let Tally {
         scenario,
-        hosts,
-        wire,
-        config,
+        schedule,
         probe,
+        records,
+        lost,
+        marked,
+        stuck,
+        changes,
         ..
-    } = simulation;
-    let records = &hosts.records;
-    let seconds = window(simulation) as f64 * 1e-12;
+    } = *tally;
+    let seconds = tally.window() as f64 * 1e-12;
     let names: Vec<String> = scenario.network.nodes[..scenario.network.hosts]
         .iter()
         .map(|n| n.name.clone())
@@ -51,10 +52,10 @@ pub(crate) fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
         )
     };
     // Once routes have changed, a flow may have lost its way after its start.
-    let routes = scenario.routes_at(wire.changes);
+    let routes = scenario.routes_at(changes);
     let is_cut_off = |flow: &weft_net::workload::Flow| {
         let has_way = |src, dst| routes.has_way(&scenario.network, src, dst);
-        wire.changes > 0 && !(has_way(flow.src, flow.dst) && has_way(flow.dst, flow.src))
+        changes > 0 && !(has_way(flow.src, flow.dst) && has_way(flow.dst, flow.src))
     };
     let (mut unfinished, mut given_up) = (0, 0);
     for (i, (flow, record)) in scenario.flows.iter().zip(records).enumerate() {
@@ -86,9 +87,7 @@ pub(crate) fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
                 Reason::None if record.started == UNKNOWN => {
                     "not started before the end of the run".to_owned()
                 }
-                Reason::None if is_datagram(i) && wire.lost[i] > 0 => {
-                    "datagrams were lost".to_owned()
-                }
+                Reason::None if is_datagram(i) && lost[i] > 0 => "datagrams were lost".to_owned(),
                 Reason::None => "not finished before the end of the run".to_owned(),
             })
         };
@@ -129,7 +128,7 @@ pub(crate) fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
     let plan = &scenario.flows;
     let goodput = |i: usize| {
         let record = &records[i];
-        let is_plain = config.warmup == 0 && config.cooldown == 0;
+        let is_plain = schedule.warmup == 0 && schedule.cooldown == 0;
         if let (true, Some(fct), Some(size)) = (
             is_plain,
             known_ns(record.finished, record.started),
@@ -144,7 +143,7 @@ pub(crate) fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
             .copied()
             .unwrap_or(record.delivered);
         // A flow that starts inside the window is judged over its own time.
-        let end = config.warmup + window(simulation);
+        let end = schedule.warmup + tally.window();
         let own = end.saturating_sub(record.started) as f64 * 1e-12;
         let length = if record.started == UNKNOWN {
             seconds
@@ -209,11 +208,11 @@ pub(crate) fn flows(simulation: &Simulation, stuck: &[bool]) -> Flows {
         ),
         (
             "lost_packets",
-            integer(&|i| sum(i, &|id| u64::from(wire.lost[id]))),
+            integer(&|i| sum(i, &|id| u64::from(lost[id]))),
         ),
         (
             "marked_packets",
-            integer(&|i| sum(i, &|id| u64::from(wire.marked[id]))),
+            integer(&|i| sum(i, &|id| u64::from(marked[id]))),
         ),
         (
             "reordered_packets",

@@ -87,7 +87,7 @@ impl Hosts {
             records: vec![Record::new(); subflows],
             streams: vec![None; connections],
             inboxes: vec![None; connections],
-            apps: Apps::new(scenario, config.trace),
+            apps: Apps::new(scenario, config.schedule.trace),
             tables: if config.receive.iter().any(|r| r.juggler().is_some()) {
                 vec![Table::default(); scenario.network.hosts]
             } else {
@@ -104,8 +104,11 @@ impl Hosts {
                 .min()
                 .unwrap_or(1500),
             measured: (
-                config.warmup,
-                config.until.map_or(u64::MAX, |u| u - config.cooldown),
+                config.schedule.warmup,
+                config
+                    .schedule
+                    .until
+                    .map_or(u64::MAX, |u| u - config.schedule.cooldown),
             ),
         }
     }
@@ -471,6 +474,16 @@ impl Hosts {
             SinkEnd::Tcp(receiver) if receiver.shared.is_some() => Some(receiver.delivered),
             _ => None,
         }
+    }
+
+    /// Wire bytes that the source of a subflow has sent so far.
+    pub(crate) fn wire_bytes(&self, id: usize) -> u64 {
+        self.records[id].wire_bytes
+            + match &self.sources[id] {
+                SourceEnd::None => 0,
+                SourceEnd::Tcp(sender) => sender.wire_bytes,
+                SourceEnd::Udp(source) => source.wire_bytes,
+            }
     }
 
     /// Whether the end of the flow that has the payload exists.

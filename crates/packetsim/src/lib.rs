@@ -1,12 +1,17 @@
 //! The packet-level, discrete-event simulator.
 //!
-//! The map: [`engine`] opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
+//! The map: [`simulation`] chooses an engine by [`flow_control`]. `lossless` has a map of its own. The other is for queues that drop:
+//! `engine` opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
 //! packets through `port`s (`bucket`: shaped ones) under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of
 //! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`entropy`, `handshake`, `acknowledgment`,
 //! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
 //! `inbox` and `mapping` join the subflows of a connection; `app` and `messages` are of applications. `probe` samples;
+<<<<<<< HEAD
 //! [`outcome`] ends the run: `conservation`, then `flow_table` and `tables`. A `tap` on ports feeds a [`capture`]: `segment_header`
 //! and `mptcp_options` say what a `frame` holds, `pcapng` how it is kept.
+=======
+//! `ending` ends the run after `conservation`. For both, [`outcome`] makes `flow_table` and `tables`.
+>>>>>>> lossless
 
 mod acknowledgment;
 mod address;
@@ -18,8 +23,10 @@ pub mod config;
 pub mod congestion;
 mod conservation;
 mod datagram;
-pub mod engine;
+mod ending;
+mod engine;
 mod entropy;
+pub mod flow_control;
 mod flow_table;
 mod frame;
 mod handshake;
@@ -27,6 +34,7 @@ mod host;
 mod inbox;
 mod islands;
 mod loss_recovery;
+mod lossless;
 mod mapping;
 mod messages;
 mod mptcp_options;
@@ -44,11 +52,16 @@ pub mod receive;
 mod receiver;
 mod record;
 mod rtt;
+pub mod schedule;
 mod scoreboard;
 mod segment_header;
 mod segments;
 mod sender;
+<<<<<<< HEAD
 mod sha256;
+=======
+pub mod simulation;
+>>>>>>> lossless
 mod stream;
 mod tables;
 mod tap;
@@ -59,15 +72,22 @@ mod window;
 mod wire;
 
 pub use config::Config;
-pub use engine::{Progress, Simulation};
 pub use outcome::{Outcome, Summary};
+pub use simulation::{Progress, Simulation};
 
 /// The kinds of all rooms of this crate.
 pub fn kinds() -> Vec<weft_net::kinds::Kind> {
+    use weft_net::kinds::Describe;
+
     [
         queue::Queue::kinds(),
         congestion::Congestion::kinds(),
         receive::Receive::kinds(),
+        flow_control::FlowControl::kinds(),
+        vec![
+            flow_control::credit::LaneWeight::describe(),
+            flow_control::credit::CreditPort::describe(),
+        ],
     ]
     .concat()
 }

@@ -8,22 +8,43 @@ use weft_net::results::{Column, Table};
 use weft_net::scenario::Scenario;
 use weft_net::units::Time;
 
-use crate::config::{Config, Metric};
-use crate::host::{Hosts, SourceEnd};
-use crate::wire::Wire;
+use crate::schedule::{Metric, Schedule};
 
 /// Names in the `metric` column, in the order of [`Metric`].
-const METRICS: [&str; 6] = [
+const METRICS: [&str; 7] = [
     "goodput_bps",
     "cwnd_bytes",
     "srtt_ns",
     "queue_bytes",
     "utilization",
     "subflow_goodput_bps",
+    "sent_bps",
 ];
 
+/// What a probe may ask of a network, between two events.
+pub(crate) trait Observed {
+    /// Ps that a link has been sending before `now`.
+    fn busy_before(&self, link: u32, now: u64) -> u64;
+    /// Bytes that wait for a link.
+    fn queued_bytes(&self, link: u32, now: u64) -> u64;
+    /// Payload bytes of a flow that have arrived.
+    fn delivered(&self, flow: usize) -> u64;
+    /// Bytes that its source has put on the wire.
+    fn sent(&self, flow: usize) -> u64;
+    /// Whether the flow has begun and its source is not done.
+    fn is_open(&self, flow: usize) -> bool;
+    /// Payload that has arrived over a subflow of a multipath flow, as long as its receiver exists.
+    fn subflow_delivered(&self, _id: usize) -> Option<u64> {
+        None
+    }
+    /// The windows that there are: flow (a subflow stands beyond all flows), cwnd in bytes, smoothed round trip in ps or 0.
+    fn windows(&self) -> Vec<(usize, f64, u64)> {
+        Vec::new()
+    }
+}
+
 /// When to look, what was seen.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Probe {
     every: u64,
     metrics: Vec<Metric>,
@@ -41,6 +62,7 @@ pub(crate) struct Probe {
     pub(crate) delivered_until: Vec<u64>,
     flows: usize,
     last_delivered: Vec<u64>,
+    last_sent: Vec<u64>,
     last_busy: Vec<u64>,
     /// By subflow of a multipath flow: payload received; empty unless it is sampled.
     last_received: Vec<u64>,
@@ -66,35 +88,36 @@ impl Rows {
 }
 
 impl Probe {
-    pub(crate) fn new(scenario: &Scenario, config: &Config) -> Self {
+    pub(crate) fn new(scenario: &Scenario, schedule: &Schedule) -> Self {
         let network = &scenario.network;
         let is_switch =
             |i: usize| network.nodes[network.links[i].src.index()].kind == NodeKind::Switch;
-        let samples = config.every > 0;
+        let samples = schedule.every > 0;
         let sized = |is_on: bool, n: usize| if is_on { vec![0; n] } else { Vec::new() };
         Self {
-            every: config.every,
-            metrics: config.metrics.clone(),
-            next_sample: if samples { config.every } else { u64::MAX },
-            begin: if config.warmup > 0 {
-                config.warmup
+            every: schedule.every,
+            metrics: schedule.metrics.clone(),
+            next_sample: if samples { schedule.every } else { u64::MAX },
+            begin: if schedule.warmup > 0 {
+                schedule.warmup
             } else {
                 u64::MAX
             },
-            end: match config.until {
-                Some(until) if config.cooldown > 0 => until - config.cooldown,
+            end: match schedule.until {
+                Some(until) if schedule.cooldown > 0 => until - schedule.cooldown,
                 _ => u64::MAX,
             },
-            stop: config.until.unwrap_or(u64::MAX).min(config.limit),
+            stop: schedule.until.unwrap_or(u64::MAX).min(schedule.limit),
             busy_before: Vec::new(),
             busy_until: Vec::new(),
             delivered_before: Vec::new(),
             delivered_until: Vec::new(),
             flows: scenario.flows.len(),
             last_delivered: sized(samples, scenario.flows.len()),
+            last_sent: sized(samples, scenario.flows.len()),
             last_busy: sized(samples, network.links.len()),
             last_received: sized(
-                samples && config.metrics.contains(&Metric::SubflowGoodput),
+                samples && schedule.metrics.contains(&Metric::SubflowGoodput),
                 scenario.subflows_total(),
             ),
             switch_ports: (0..network.links.len())
@@ -114,82 +137,69 @@ impl Probe {
     }
 
     /// Looks at the network at `now`, which is [`Self::next_boundary`].
-    pub(crate) fn cross(&mut self, now: u64, wire: &Wire, hosts: &Hosts) {
-        let busy = |wire: &Wire| {
-            let links = 0..wire.ports.len() as u32;
+    pub(crate) fn cross(&mut self, now: u64, network: &impl Observed, links: usize) {
+        let busy = || {
+            let links = 0..links as u32;
             links
-                .map(|link| wire.ports.busy_before(link, now))
+                .map(|link| network.busy_before(link, now))
                 .collect::<Vec<_>>()
         };
-        let delivered = |hosts: &Hosts| {
+        let delivered = || {
             (0..self.flows)
-                .map(|f| hosts.delivered(f))
+                .map(|f| network.delivered(f))
                 .collect::<Vec<_>>()
         };
         if now >= self.begin {
             self.begin = u64::MAX;
-            self.busy_before = busy(wire);
-            self.delivered_before = delivered(hosts);
+            self.busy_before = busy();
+            self.delivered_before = delivered();
         }
         if now >= self.end {
             self.end = u64::MAX;
-            self.busy_until = busy(wire);
-            self.delivered_until = delivered(hosts);
+            self.busy_until = busy();
+            self.delivered_until = delivered();
         }
         if now >= self.next_sample {
             self.next_sample += self.every;
-            self.sample(now, wire, hosts);
+            self.sample(now, network, links);
         }
     }
 
-    fn sample(&mut self, now: u64, wire: &Wire, hosts: &Hosts) {
+    fn sample(&mut self, now: u64, network: &impl Observed, links: usize) {
         let seconds = self.every as f64 * 1e-12;
-        let links = wire.ports.len();
         for &metric in &self.metrics {
             match metric {
-                Metric::Goodput => {
-                    for (flow, last) in self.last_delivered.iter_mut().enumerate() {
-                        let delivered = hosts.delivered(flow);
-                        let is_alive = hosts.is_open(flow);
-                        if is_alive || delivered > *last {
-                            let bits = 8.0 * (delivered - *last) as f64;
+                Metric::Goodput | Metric::Sent => {
+                    let (last, count): (_, fn(&_, usize) -> u64) = match metric {
+                        Metric::Goodput => (&mut self.last_delivered, Observed::delivered),
+                        _ => (&mut self.last_sent, Observed::sent),
+                    };
+                    for (flow, last) in last.iter_mut().enumerate() {
+                        let bytes = count(network, flow);
+                        if network.is_open(flow) || bytes > *last {
+                            let bits = 8.0 * (bytes - *last) as f64;
                             self.rows.add(now, metric, links + flow, bits / seconds);
                         }
-                        *last = delivered;
+                        *last = bytes;
                     }
                 }
                 Metric::Cwnd | Metric::Srtt => {
-                    for (flow, source) in hosts.sources.iter().enumerate() {
-                        let SourceEnd::Tcp(sender) = source else {
-                            continue;
+                    for (flow, cwnd, srtt) in network.windows() {
+                        let value = if metric == Metric::Cwnd {
+                            cwnd
+                        } else {
+                            srtt as f64 / 1e3
                         };
-                        // A subflow stands beyond all flows: it is written FLOW/SUBFLOW.
-                        let flow = match &sender.mapping {
-                            Some(_) => hosts.sources.len() + flow,
-                            None => flow,
-                        };
-                        match metric {
-                            Metric::Cwnd => {
-                                self.rows
-                                    .add(now, metric, links + flow, sender.cwnd_bytes())
-                            }
-                            _ if sender.rtt.srtt > 0 => {
-                                self.rows.add(
-                                    now,
-                                    metric,
-                                    links + flow,
-                                    sender.rtt.srtt as f64 / 1e3,
-                                );
-                            }
-                            _ => {}
+                        if metric == Metric::Cwnd || srtt > 0 {
+                            self.rows.add(now, metric, links + flow, value);
                         }
                     }
                 }
                 Metric::SubflowGoodput => {
                     // A subflow stands beyond all flows: it is written FLOW/SUBFLOW.
-                    let beyond = links + hosts.sources.len();
+                    let beyond = links + self.last_received.len();
                     for (id, last) in self.last_received.iter_mut().enumerate() {
-                        if let Some(received) = hosts.subflow_delivered(id) {
+                        if let Some(received) = network.subflow_delivered(id) {
                             let bits = 8.0 * (received - *last) as f64;
                             self.rows.add(now, metric, beyond + id, bits / seconds);
                             *last = received;
@@ -198,17 +208,13 @@ impl Probe {
                 }
                 Metric::Queue => {
                     for &link in &self.switch_ports {
-                        self.rows.add(
-                            now,
-                            metric,
-                            link as usize,
-                            wire.ports.queued_bytes(link, now) as f64,
-                        );
+                        let bytes = network.queued_bytes(link, now) as f64;
+                        self.rows.add(now, metric, link as usize, bytes);
                     }
                 }
                 Metric::Utilization => {
                     for (link, last) in self.last_busy.iter_mut().enumerate() {
-                        let busy = wire.ports.busy_before(link as u32, now);
+                        let busy = network.busy_before(link as u32, now);
                         self.rows
                             .add(now, metric, link, (busy - *last) as f64 / self.every as f64);
                         *last = busy;

@@ -2,35 +2,28 @@
 
 use weft_net::ids::{FlowId, LinkId};
 use weft_net::results::{Column, Table};
+use weft_net::scenario::Scenario;
 use weft_net::units::Time;
 
-use crate::conservation::InFlight;
-use crate::engine::Simulation;
-use crate::outcome::window;
+use crate::outcome::{QueueCount, Tally};
 
-fn link_words(simulation: &Simulation) -> (Vec<Option<u32>>, Vec<String>) {
-    let network = &simulation.scenario.network;
-    let names: Vec<String> = (0..network.links.len())
-        .map(|i| network.link_name(LinkId::from(i)))
-        .collect();
-    ((0..names.len() as u32).map(Some).collect(), names)
+fn link_names(scenario: &Scenario) -> Vec<String> {
+    (0..scenario.network.links.len())
+        .map(|i| scenario.network.link_name(LinkId::from(i)))
+        .collect()
 }
 
-pub(crate) fn links(simulation: &Simulation, found: &InFlight) -> Table {
-    let Simulation {
-        scenario,
-        wire,
-        probe,
-        ..
-    } = simulation;
+pub(crate) fn links(tally: &Tally<'_>) -> Table {
+    let Tally {
+        scenario, probe, ..
+    } = *tally;
     let network = &scenario.network;
     let nodes: Vec<String> = network.nodes.iter().map(|n| n.name.clone()).collect();
-    let (codes, names) = link_words(simulation);
     let count = network.links.len();
-    let busy = |i: usize| wire.ports.busy_before(i as u32, simulation.now);
-    let window = window(simulation) as f64;
+    let window = tally.window() as f64;
     let utilization = |i: usize| {
-        let until = probe.busy_until.get(i).copied().unwrap_or_else(|| busy(i));
+        let until = probe.busy_until.get(i).copied();
+        let until = until.unwrap_or(tally.links[i].busy);
         let before = probe.busy_before.get(i).copied().unwrap_or(0);
         (window > 0.0).then(|| until.saturating_sub(before) as f64 / window)
     };
@@ -53,7 +46,10 @@ pub(crate) fn links(simulation: &Simulation, found: &InFlight) -> Table {
     let integer =
         |f: &dyn Fn(usize) -> u64| Column::Integer((0..count).map(|i| f(i) as i64).collect());
     let columns = vec![
-        ("link", Column::Word(codes, names)),
+        (
+            "link",
+            Column::Word((0..count as u32).map(Some).collect(), link_names(scenario)),
+        ),
         (
             "src",
             Column::Word(
@@ -66,15 +62,9 @@ pub(crate) fn links(simulation: &Simulation, found: &InFlight) -> Table {
             Column::Word(network.links.iter().map(|l| Some(l.dst.0)).collect(), nodes),
         ),
         ("rate_bps", integer(&|i| network.links[i].rate.0)),
-        (
-            "tx_bytes",
-            integer(&|i| wire.ports.port(i as u32).bytes - found.queued[i].1),
-        ),
-        (
-            "tx_packets",
-            integer(&|i| wire.ports.port(i as u32).packets - found.queued[i].0),
-        ),
-        ("busy_ns", integer(&|i| Time(busy(i)).as_ns())),
+        ("tx_bytes", integer(&|i| tally.links[i].tx_bytes)),
+        ("tx_packets", integer(&|i| tally.links[i].tx_packets)),
+        ("busy_ns", integer(&|i| Time(tally.links[i].busy).as_ns())),
         (
             "utilization",
             Column::OptionalReal((0..count).map(utilization).collect()),
@@ -87,15 +77,7 @@ pub(crate) fn links(simulation: &Simulation, found: &InFlight) -> Table {
                 vec![None; count]
             }),
         ),
-        (
-            "lost_packets",
-            integer(&|i| {
-                wire.wear
-                    .get(i)
-                    .and_then(Option::as_ref)
-                    .map_or(0, |w| w.lost)
-            }),
-        ),
+        ("lost_packets", integer(&|i| tally.links[i].lost)),
     ];
     Table {
         name: "links",
@@ -103,46 +85,33 @@ pub(crate) fn links(simulation: &Simulation, found: &InFlight) -> Table {
     }
 }
 
-pub(crate) fn queues(simulation: &Simulation, found: &InFlight) -> Table {
-    let wire = &simulation.wire;
-    let (codes, names) = link_words(simulation);
-    let count = codes.len();
-    let now = simulation.now.max(1);
-    let integer =
-        |f: &dyn Fn(usize) -> u64| Column::Integer((0..count).map(|i| f(i) as i64).collect());
-    let port = |i: usize| wire.ports.port(i as u32);
+pub(crate) fn queues(tally: &Tally<'_>) -> Table {
+    let queues = &tally.queues;
+    let integer = |f: &dyn Fn(&QueueCount) -> u64| {
+        Column::Integer(queues.iter().map(|q| f(q) as i64).collect())
+    };
     let columns = vec![
-        ("link", Column::Word(codes, names)),
-        ("priority", integer(&|_| 0)),
-        ("enqueued_packets", integer(&|i| port(i).packets)),
         (
-            "dropped_packets",
-            integer(&|i| wire.ports.tallies[i].dropped),
+            "link",
+            Column::Word(
+                queues.iter().map(|q| Some(q.link)).collect(),
+                link_names(tally.scenario),
+            ),
         ),
-        ("marked_packets", integer(&|i| wire.ports.tallies[i].marked)),
-        ("max_bytes", integer(&|i| wire.ports.max_bytes(i as u32))),
+        ("priority", integer(&|q| u64::from(q.priority))),
+        ("enqueued_packets", integer(&|q| q.enqueued)),
+        ("dropped_packets", integer(&|q| q.dropped)),
+        ("marked_packets", integer(&|q| q.marked)),
+        ("max_bytes", integer(&|q| q.max_bytes)),
         (
             "mean_bytes",
-            Column::Real(
-                (0..count)
-                    .map(|i| (port(i).byte_time - found.beyond[i].0) as f64 / now as f64)
-                    .collect(),
-            ),
+            Column::Real(queues.iter().map(|q| q.mean_bytes).collect()),
         ),
         (
             "mean_wait_ns",
-            Column::OptionalReal(
-                (0..count)
-                    .map(|i| {
-                        let port = port(i);
-                        (port.packets > 0).then(|| {
-                            (port.waited - found.beyond[i].1) as f64 / 1e3 / port.packets as f64
-                        })
-                    })
-                    .collect(),
-            ),
+            Column::OptionalReal(queues.iter().map(|q| q.mean_wait_ns).collect()),
         ),
-        ("paused_ns", integer(&|_| 0)),
+        ("paused_ns", integer(&|q| Time(q.paused).as_ns())),
     ];
     Table {
         name: "queues",
@@ -150,9 +119,8 @@ pub(crate) fn queues(simulation: &Simulation, found: &InFlight) -> Table {
     }
 }
 
-pub(crate) fn paths(simulation: &Simulation) -> Table {
-    let scenario = &simulation.scenario;
-    let (_, names) = link_words(simulation);
+pub(crate) fn paths(tally: &Tally<'_>) -> Table {
+    let scenario = tally.scenario;
     let (mut flow, mut subflow, mut src_port, mut dst_port) = (vec![], vec![], vec![], vec![]);
     let (mut bytes, mut ends, mut items) = (vec![], vec![], vec![]);
     let mut add = |id: u32, path: &[LinkId], carried: u64| {
@@ -170,13 +138,12 @@ pub(crate) fn paths(simulation: &Simulation) -> Table {
         for number in 0..scenario.subflow_count(owner) {
             if let Some(path) = scenario.subflow_path(owner, number) {
                 let id = scenario.subflow_id(owner, number);
-                add(id, &path, simulation.hosts.records[id as usize].wire_bytes);
+                add(id, &path, tally.records[id as usize].wire_bytes);
             }
         }
     }
-    let turns = simulation.wire.turns.as_ref();
-    for (id, path, carried) in turns.map_or_else(Vec::new, |t| t.paths(scenario)) {
-        add(id, &path, carried);
+    for (id, path, carried) in &tally.turned {
+        add(*id, path, *carried);
     }
     Table {
         name: "paths",
@@ -190,7 +157,7 @@ pub(crate) fn paths(simulation: &Simulation) -> Table {
                 Column::Words {
                     ends,
                     items,
-                    words: names,
+                    words: link_names(scenario),
                 },
             ),
             ("tx_bytes", Column::Integer(bytes)),

@@ -7,13 +7,13 @@ use weft_net::results::{Column, Table};
 use weft_net::workload::{Flow, Opener};
 
 use crate::app::Message;
-use crate::engine::Simulation;
+use crate::engine::Lossy;
 use crate::record::UNKNOWN;
 
 const KINDS: [&str; 4] = ["flow", "fetch", "get", "set"];
 
 /// The trace, if it is asked for.
-pub(crate) fn trace(simulation: &Simulation) -> Option<Table> {
+pub(crate) fn trace(simulation: &Lossy) -> Option<Table> {
     let (scenario, hosts) = (&simulation.scenario, &simulation.hosts);
     let log = hosts.apps.log.as_ref()?;
     let begun = (0..scenario.flows.len() as u32)

@@ -430,7 +430,7 @@ impl Wire {
 
 /// Hashes two words into one: the folded product of wyhash's construction.
 #[inline(always)]
-fn mix_pair(a: u64, b: u64) -> u64 {
+pub(crate) fn mix_pair(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x9e37_79b9_7f4a_7c15) * u128::from(b ^ 0xd6e8_feb8_6659_fd93);
     (product >> 64) as u64 ^ product as u64
 }

@@ -21,12 +21,22 @@ class Asked:
 
     @property
     def tcp(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-        """Transport and congestion control of each workload that has a congestion control."""
+        """Transport and congestion control of each workload that runs over TCP."""
         pairs = [
             (workload.get("transport", self.spec["transport"]), workload.get("congestion", self.spec["congestion"]))
             for workload in self.spec["workload"]
         ]
-        return [(transport, control) for transport, control in pairs if transport.get("kind") != "udp"]
+        return [(transport, control) for transport, control in pairs if transport.get("kind") in ("tcp", "mptcp")]
+
+    @property
+    def transports(self) -> set[str]:
+        """The kinds of transport of all workloads."""
+        return {str(w.get("transport", self.spec["transport"]).get("kind")) for w in self.spec["workload"]}
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether links hold packets back in place of queues that drop them."""
+        return bool(self.spec.get("flow_control", {}).get("kind", "none") != "none")
 
     @property
     def has_capable_sender(self) -> bool:
@@ -56,7 +66,7 @@ COUPLED = ("lia", "olia", "balia")
 def congestion_control_acts_on_tcp(asked: Asked) -> Found:
     """UDP sends by the clock, whatever `[congestion]` says."""
     of_workloads = any("congestion" in workload for workload in asked.spec["workload"])
-    if ("congestion" in asked.written or of_workloads) and not asked.tcp:
+    if ("congestion" in asked.written or of_workloads) and asked.transports == {"udp"}:
         yield "congestion control has no effect: every flow is UDP"
 
 
@@ -64,7 +74,15 @@ def receive_side_acts_on_tcp(asked: Asked) -> Found:
     """Datagrams pass the receive side at once, whatever `[receive]` says."""
     kinds = {workload.get("receive", asked.spec.get("receive", {})).get("kind") for workload in asked.spec["workload"]}
     if "juggler" in kinds and not asked.tcp:
-        yield "receive.kind juggler has no effect: every flow is UDP"
+        what = "every flow is UDP" if asked.transports == {"udp"} else "no flow is TCP"
+        yield f"receive.kind juggler has no effect: {what}"
+
+
+def lossless_ports_have_no_discipline(asked: Asked) -> Found:
+    """What waits in the buffers of a lossless port is there because it must not be dropped."""
+    kind = asked.spec.get("flow_control", {}).get("kind")
+    if kind == "credit" and "queue" in asked.written:
+        yield "[queue] has no effect: with flow_control credit packets wait in the input buffers of switches"
 
 
 def coupling_needs_subflows(asked: Asked) -> Found:
@@ -101,7 +119,7 @@ def ecn_needs_marks(asked: Asked) -> Found:
 def marks_need_a_capable_sender(asked: Asked) -> Found:
     """A queue that marks who asks for it, and nobody asks; not where a sweep compares who asks."""
     is_compared = any("congestion" in key or key.startswith("transport") for key in asked.swept)
-    if asked.why_no_marks or asked.has_capable_sender or is_compared:
+    if asked.why_no_marks or asked.has_capable_sender or is_compared or asked.is_lossless:
         return
     kind = asked.spec["queue"].get("kind")
     effect = "drops where it would mark" if kind == "red" else "never marks"
@@ -124,13 +142,14 @@ def a_queue_holds_a_packet(asked: Asked) -> Found:
     link = asked.spec.get("topology", {}).get("link") or {}
     most = (asked.spec.get("queue", {}).get("capacity") or {}).get("bytes")
     full = link.get("mtu", 1500) + link.get("overhead", 38)
-    if isinstance(most, int) and most < full:
+    if isinstance(most, int) and most < full and not asked.is_lossless:
         yield f"queue.capacity {most} B holds no full packet ({full} B on the wire): all of them are dropped"
 
 
 ADVICE: tuple[Callable[[Asked], Found], ...] = (
     congestion_control_acts_on_tcp,
     receive_side_acts_on_tcp,
+    lossless_ports_have_no_discipline,
     coupling_needs_subflows,
     dctcp_needs_marks,
     reps_needs_marks,

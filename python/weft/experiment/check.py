@@ -10,7 +10,7 @@ from typing import Any
 from weft.errors import Fault
 from weft.experiment.document import Document
 from weft.experiment.path import Path
-from weft.experiment.sections import READ_ELSEWHERE, SECTION, SECTIONS, SHORTHANDS, Section
+from weft.experiment.sections import OF_TRANSPORT, READ_ELSEWHERE, SECTION, SECTIONS, SHORTHANDS, Section
 from weft.experiment.values import ValueFault, ValueType, expected, parse_scalar, said, suggestion, wrong_type
 from weft.kinds import EMPTY, RECORD, Kind, Parameter, catalogue
 
@@ -40,30 +40,34 @@ class Checker:
         }
         self._unknown_sections(cell, [*top.parameters, *sections])
         spec = self._keys(top.parameters, {key: value for key, value in cell.items() if key in top.parameters}, ())
+        transport = _transport(cell)
         for name, section in sections.items():
             if name in READ_ELSEWHERE:
                 continue
-            spec[name] = self._section(name, section, cell.get(name, _MISSING))
+            spec[name] = self._section(name, section, cell.get(name, _MISSING), transport)
         return spec
 
-    def _section(self, name: str, section: Section, written: object) -> Any:
-        """One section, which depends on no other: where an axis does not change it, what the last cell had."""
+    def _section(self, name: str, section: Section, written: object, transport: str | None) -> Any:
+        """One section, which depends on no other but for the kind that it takes when none is named, which is that of the
+        transport: where an axis does not change it, what the last cell had.
+        """
+        default = OF_TRANSPORT.get(transport or "", {}).get(name, section.kind)
         kept = self.document.checked.get(name)
-        if kept is None or kept[0] is not written:
+        if kept is None or kept[0] is not written or kept[1] != default:
             alone = Checker(self.document)
-            kept = (written, alone._read(name, section, written), alone)
+            kept = (written, default, alone._read(name, section, written, default), alone)
             self.document.checked[name] = kept
-        _, spec, alone = kept
+        _, _, spec, alone = kept
         self.faults |= alone.faults
         self.is_complete &= alone.is_complete
         # A copy: what is done to the spec of a cell is not done to that of others.
         return list(spec) if section.is_list else dict(spec)
 
-    def _read(self, name: str, section: Section, written: object) -> Any:
+    def _read(self, name: str, section: Section, written: object, default: str | None) -> Any:
         if section.is_list:
             return self._list_section(section, written)
         if section.room:
-            return self._section_of_room(section, written)
+            return self._section_of_room(section, written, default)
         return self._all_keys(catalogue()[SECTION][name], self._table(written, (name,)), (name,))
 
     def _unknown_sections(self, cell: Mapping[str, Any], known: list[str]) -> None:
@@ -80,7 +84,7 @@ class Checker:
             return EMPTY
         return written
 
-    def _section_of_room(self, section: Section, written: object) -> Spec:
+    def _section_of_room(self, section: Section, written: object, default: str | None) -> Spec:
         if written is _MISSING and section.required:
             self.is_complete = False
             kinds = ", ".join(catalogue()[section.name])
@@ -88,7 +92,7 @@ class Checker:
             self.fault((section.name,), message, expected=f"one of {kinds}")
             return {}
         assert section.room is not None
-        return self._room(section.room, self._table(written, (section.name,)), (section.name,), section.kind)
+        return self._room(section.room, self._table(written, (section.name,)), (section.name,), default)
 
     def _list_section(self, section: Section, written: object) -> list[Spec]:
         path: Path = (section.name,)
@@ -249,6 +253,13 @@ class Checker:
         parameter = catalogue()[room][kind].parameters[key]
         parsed = self._value(parameter, parameter.value, value, path)
         return _MISSING if parsed is _MISSING else {"kind": kind, key: parsed}
+
+
+def _transport(cell: Mapping[str, Any]) -> str | None:
+    """The kind of `[transport]`, if the cell names one."""
+    table = cell.get("transport")
+    kind = table.get("kind") if isinstance(table, dict) else None
+    return kind if isinstance(kind, str) else None
 
 
 def check(document: Document, cell: Mapping[str, Any]) -> tuple[Spec, bool, Iterable[Fault]]:

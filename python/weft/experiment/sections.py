@@ -54,13 +54,18 @@ SECTIONS: Mapping[str, Section] = {
     )
 }
 
+OF_TRANSPORT: Mapping[str, Mapping[str, str]] = {
+    "infiniband": {"flow_control": "credit", "congestion": "none"},
+}
+"""Kinds that are taken, when none is named, because of the kind of `[transport]`."""
+
 READ_ELSEWHERE = ("sweep", "objective", "space", "search")
 """Sections of no single run: experiment/axes.py, objective.py and space.py read them."""
 
 SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
 """A plain value in place of a room's table: `size = "25 MiB"` is `{ kind = "fixed", bytes = "25 MiB" }`."""
 
-SAMPLED = ("goodput", "subflow_goodput", "cwnd", "srtt", "queue", "utilization")
+SAMPLED = ("goodput", "subflow_goodput", "cwnd", "srtt", "queue", "utilization", "sent")
 
 SAMPLED_UNASKED = tuple(metric for metric in SAMPLED if metric != "subflow_goodput")
 """What is sampled where `measure.metrics` is left out."""

@@ -14,6 +14,8 @@ WRITTEN: Mapping[tuple[str, str, str], str] = {
     ("topology", "mesh", "dimensions"): "[4, 4]",
     ("topology", "torus", "dimensions"): "[4, 4, 4]",
     ("routing", "static_table", "file"): '"table.txt"',
+    ("routing", "linear_table", "file"): '"tables.fdbs"',
+    ("routing", "dimension_order", "dimensions"): "[4, 4]",
     ("workload", "pairs", "pairs"): '["h0>h1", "h1>h2"]',
     ("workload", "poisson", "load"): "0.5",
     ("workload", "poisson", "size"): '{ kind = "websearch" }',
@@ -36,6 +38,9 @@ WRITTEN: Mapping[tuple[str, str, str], str] = {
     (RECORD, "override", "rate"): '"1 Gbps"',
     (RECORD, "cable", "a"): '"h0"',
     (RECORD, "cable", "b"): '"s"',
+    (RECORD, "lane_weight", "vl"): "0",
+    (RECORD, "credit_port", "links"): '"h0>*"',
+    (RECORD, "credit_port", "input_buffer"): "192",
     (RECORD, "workload", "name"): '"bulk"',
     (RECORD, "workload", "start"): '"1 ms"',
     (SECTION, "experiment", "name"): '"my experiment"',
@@ -112,6 +117,10 @@ def example(kind: Kind) -> Iterator[str]:
             yield f"overrides = [{{ {inside} }}]"
         case "record", "cable":
             yield f'links = [{{ {inside} }}, {{ a = "h1", b = "s" }}]'
+        case "record", "lane_weight":
+            yield from ("[flow_control]", 'kind = "credit"', f"vl_low = [{{ {inside} }}]")
+        case "record", "credit_port":
+            yield from ("[flow_control]", 'kind = "credit"', f"ports = [{{ {inside} }}]")
         case "record", "workload":
             yield from ("[[workload]]", 'kind = "permutation"', 'size = "1 MB"', *_assignments(kind))
         case "record", "constraint":

@@ -125,13 +125,14 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
         {
             "time_ns": Column("i64", "Simulated time. Everything before it has happened, nothing after."),
             "metric": Column(
-                "str", "`goodput_bps`, `subflow_goodput_bps`, `cwnd_bytes`, `srtt_ns`, `queue_bytes` or `utilization`."
+                "str",
+                "`goodput_bps`, `subflow_goodput_bps`, `cwnd_bytes`, `srtt_ns`, `queue_bytes`, `utilization` or `sent_bps`.",
             ),
             "entity": Column(
                 "str",
-                "Number of the flow (`goodput_bps`, `cwnd_bytes`, `srtt_ns`), FLOW/SUBFLOW where it is multipath "
-                "(`cwnd_bytes`, `srtt_ns`, `subflow_goodput_bps`), or name of the link (`queue_bytes`: ports of "
-                "switches; `utilization`: all).",
+                "Number of the flow (`goodput_bps`, `sent_bps`, `cwnd_bytes`, `srtt_ns`), FLOW/SUBFLOW where it is "
+                "multipath (`cwnd_bytes`, `srtt_ns`, `subflow_goodput_bps`), or name of the link (`queue_bytes`: ports "
+                "of switches; `utilization`: all).",
             ),
             "value": Column(
                 "f64", "In the unit of the metric. Goodput and utilization are of the time since the last sample."

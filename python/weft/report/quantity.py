@@ -33,6 +33,7 @@ TITLES = {
     "queue": "Queue depth",
     "cwnd": "Congestion window",
     "srtt": "Smoothed round-trip time",
+    "sent": "Sent",
     "rtt": "Round-trip time",
     "tx": "Sent",
     "max": "Largest queue",

@@ -12,6 +12,7 @@ from weft.errors import WeftError
 from weft.validation import (
     al_fares,
     conservation,
+    credit_shares,
     cubic_loss,
     dctcp_published,
     dctcp_sawtooth,
@@ -21,6 +22,7 @@ from weft.validation import (
     fat_tree_mptcp,
     fat_tree_reno,
     hashed_load,
+    infiniband_control,
     intervals,
     jellyfish_distances,
     jellyfish_jain,
@@ -29,6 +31,7 @@ from weft.validation import (
     juggler,
     line_rate,
     littles_law,
+    lossless_incast,
     m_d_1,
     m_m_1,
     max_min_fat_tree,
@@ -76,6 +79,9 @@ ORACLES: Mapping[str, Oracle] = {
     "dctcp_published": dctcp_published.ORACLE,
     "al_fares": al_fares.ORACLE,
     "ecmp_bisection": ecmp_bisection.ORACLE,
+    "lossless_incast": lossless_incast.ORACLE,
+    "credit_shares": credit_shares.ORACLE,
+    "infiniband_control": infiniband_control.ORACLE,
 }
 
 

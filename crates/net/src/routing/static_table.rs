@@ -58,7 +58,7 @@ impl StaticTable {
 }
 
 /// What a node knows by itself: a switch its own hosts, a host with one link that link.
-fn connected(network: &Network, node: NodeId, host: NodeId) -> Vec<LinkId> {
+pub(super) fn connected(network: &Network, node: NodeId, host: NodeId) -> Vec<LinkId> {
     let out = network
         .out(node)
         .iter()
@@ -138,7 +138,7 @@ fn parse(text: &str, network: &Network) -> Result<Entries, Vec<(usize, String)>>
 
 /// Refuses tables that do not lead from every host to every other whatever hop is chosen. A link that is down is no
 /// fault of the file: what leads only there has no way.
-fn check(network: &Network, routes: &Routes) -> Result<(), String> {
+pub(super) fn check(network: &Network, routes: &Routes) -> Result<(), String> {
     let has_failed = network.links.iter().any(|l| !l.is_up);
     let name = |n: NodeId| network.nodes[n.index()].name.as_str();
     for dst in network.host_ids() {

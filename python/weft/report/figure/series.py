@@ -37,6 +37,7 @@ SAMPLED = {
     "subflow_goodput": Sampled("subflow_goodput_bps", "subflow"),
     "cwnd": Sampled("cwnd_bytes", "flow"),
     "srtt": Sampled("srtt_ns", "flow"),
+    "sent": Sampled("sent_bps", "flow"),
     "queue": Sampled("queue_bytes", "queue"),
     "utilization": Sampled("utilization_share", "link"),
 }

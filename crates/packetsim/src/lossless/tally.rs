@@ -1,0 +1,133 @@
+//! The end of a run: what must hold of a lossless fabric, and the counts that its tables are made of.
+//!
+//! Every packet that was sent has arrived, waits in a buffer or is on its way; every credit is free, on its way back, or held by a packet that
+//! is on its way or waits; no buffer holds more than its credits; each wire was busy for as long as its credits take. A run that breaks
+//! one of these panics with the values.
+
+use weft_net::ids::LinkId;
+
+use crate::flow_control::credit::CREDIT;
+use crate::outcome::{LinkCount, Outcome, QueueCount, Tally};
+
+use super::Lossless;
+use super::calendar::Class;
+
+/// Panics unless every packet and every credit is accounted for.
+fn check(run: &Lossless) {
+    let lanes = run.fabric.lanes;
+    let mut held = vec![0_i64; run.lanes.len()];
+    let mut waiting = vec![0_i64; run.lanes.len()];
+    let mut under_way = vec![0_u64; run.scenario.flows.len()];
+    for event in run.calendar.events() {
+        if matches!(event.class(), Class::Head | Class::Tail) {
+            let lane = event.id() * lanes + u32::from(event.packet.lane);
+            held[lane as usize] += i64::from(event.packet.credits);
+            under_way[event.packet.flow as usize] += 1;
+        }
+    }
+    run.each_waiting(|from, _, packet| {
+        held[from as usize] += i64::from(packet.credits);
+        waiting[from as usize] += i64::from(packet.credits);
+        under_way[packet.flow as usize] += 1;
+    });
+    let name = |lane: usize| {
+        let link = run
+            .scenario
+            .network
+            .link_name(LinkId::from(lane / lanes as usize));
+        format!("{link}, lane {}", lane % lanes as usize)
+    };
+    for (lane, state) in run.lanes.iter().enumerate() {
+        assert_eq!(
+            state.outstanding(),
+            held[lane],
+            "{}: credits that are neither free nor on their way back, and those that packets hold",
+            name(lane)
+        );
+        assert!(
+            waiting[lane] <= i64::from(state.capacity),
+            "{}: {} credits wait in a buffer of {}",
+            name(lane),
+            waiting[lane],
+            state.capacity
+        );
+    }
+    for (link, output) in run.outputs.iter().enumerate() {
+        let wire = &run.fabric.wires[link];
+        assert_eq!(
+            output.busy,
+            output.credits * wire.credit,
+            "link {}: busy time, and that of its credits",
+            run.scenario.network.link_name(LinkId::from(link))
+        );
+    }
+    for (flow, record) in run.records.iter().enumerate() {
+        assert_eq!(
+            record.sent,
+            record.arrived + under_way[flow],
+            "flow {flow}: packets sent, and arrived + in flight"
+        );
+    }
+}
+
+/// Ends the run.
+pub(super) fn finish(run: &mut Lossless) -> Outcome {
+    check(run);
+    let now = run.now;
+    let lanes = run.fabric.lanes as usize;
+    let mut waited: Vec<u64> = run.lanes.iter().map(|l| l.waited).collect();
+    run.each_waiting(|_, to, _| {
+        let waited = &mut waited[to as usize];
+        *waited = waited.wrapping_add(now);
+    });
+    let links = run.outputs.iter().map(|output| {
+        let (tx_packets, credits) = output.sent_before(now);
+        LinkCount {
+            tx_bytes: credits * CREDIT,
+            tx_packets,
+            busy: output.busy_before(now),
+            lost: 0,
+        }
+    });
+    let links = links.collect();
+    let queues = run
+        .lanes
+        .iter_mut()
+        .enumerate()
+        .map(|(lane, state)| QueueCount {
+            link: (lane / lanes) as u32,
+            priority: (lane % lanes) as u32,
+            enqueued: state.packets,
+            dropped: 0,
+            marked: state.marked,
+            max_bytes: state.most_queued_bytes(),
+            mean_bytes: state.mean_queued_bytes(now),
+            mean_wait_ns: (state.packets > 0)
+                .then(|| waited[lane] as f64 / 1e3 / state.packets as f64),
+            paused: state.paused_before(now),
+        });
+    let queues = queues.collect();
+    Tally {
+        scenario: &run.scenario,
+        schedule: &run.schedule,
+        probe: &run.probe,
+        records: &run.records,
+        lost: &run.lost,
+        marked: &run.marked,
+        stuck: &vec![false; run.records.len()],
+        changes: 0,
+        end: run.end,
+        now,
+        links,
+        queues,
+        turned: Vec::new(),
+        events: run.events,
+        packet_hops: run.hops,
+        fingerprint: (run.fingerprints.iter())
+            .fold(0, |hash, &node| weft_net::random::mix(hash ^ node)),
+        more: Vec::new(),
+        warnings: run.warnings.clone(),
+        null_columns: &["samples.error"],
+    }
+    .outcome()
+}

@@ -1,0 +1,103 @@
+//! A run, whatever engine does it: what bindings and tests drive.
+//!
+//! `[flow_control]` chooses the engine. Without flow control queues drop, and the window engine (`engine.rs`) knows the
+//! departure of a packet when it joins one; where links are lossless a packet waits for what is free behind the link, and an engine
+//! of its own (`lossless/`) does that, so that the one does not pay for the other. A new engine is one more [`Engine`] and one line
+//! in [`Simulation::new`].
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use weft_net::error::Fault;
+use weft_net::results::Table;
+use weft_net::scenario::Scenario;
+
+use crate::engine::Lossy;
+use crate::flow_control::FlowControl;
+use crate::lossless::Lossless;
+use crate::outcome::Outcome;
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Progress {
+    /// Simulated time, ps.
+    pub now_ps: u64,
+    /// When the run ends, ps, if that is a time.
+    pub end_ps: Option<u64>,
+    /// Packets and local events handled.
+    pub events: u64,
+    /// Packets that left a port over a link.
+    pub packet_hops: u64,
+    /// Flows that are closed or given up.
+    pub flows_done: u64,
+    /// All flows.
+    pub flows_total: u64,
+    /// Nothing is left to do but [`Simulation::finish`].
+    pub finished: bool,
+}
+
+/// Why the run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum End {
+    /// Not yet.
+    Running,
+    /// All flows are done, or `until` is reached.
+    Done,
+    /// `limit` is reached first.
+    Limit,
+    /// Nothing will ever happen again, but flows are left.
+    Stuck,
+}
+
+/// What an engine can do. The calls are coarse: none is made per packet.
+pub(crate) trait Engine: Send + Sync + std::fmt::Debug {
+    /// Handles about `events` events, or what is left of the run.
+    fn advance(&mut self, events: u64) -> Progress;
+    /// How many rows of samples wait to be taken.
+    fn sample_rows(&self) -> usize;
+    /// The samples collected since the last call, if there are any.
+    fn samples(&mut self) -> Option<Table>;
+    /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
+    fn finish(&mut self) -> Outcome;
+}
+
+/// One run.
+#[derive(Debug)]
+pub struct Simulation {
+    engine: Box<dyn Engine>,
+}
+
+impl Simulation {
+    /// The idle network at time 0.
+    ///
+    /// # Errors
+    /// Every fault of the sections that the simulator reads.
+    pub fn new(scenario: Arc<Scenario>, spec: &Map<String, Value>) -> Result<Self, Vec<Fault>> {
+        let engine: Box<dyn Engine> = match FlowControl::from_spec(spec).map_err(|f| vec![f])? {
+            FlowControl::None(_) => Box::new(Lossy::new(scenario, spec)?),
+            FlowControl::Credit(credit) => Box::new(Lossless::new(scenario, credit, spec)?),
+        };
+        Ok(Self { engine })
+    }
+
+    /// Handles about `events` events, or what is left of the run.
+    pub fn advance(&mut self, events: u64) -> Progress {
+        self.engine.advance(events)
+    }
+
+    /// How many rows of samples wait to be taken.
+    pub fn sample_rows(&self) -> usize {
+        self.engine.sample_rows()
+    }
+
+    /// The samples collected since the last call, if there are any.
+    pub fn samples(&mut self) -> Option<Table> {
+        self.engine.samples()
+    }
+
+    /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
+    pub fn finish(&mut self) -> Outcome {
+        self.engine.finish()
+    }
+}
