@@ -68,6 +68,14 @@ def test_the_page_has_what_the_hashes_give(tables: ModuleType, network: str, siz
     assert lacking(list(tables.hashes(network, results))) == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["managers", "timeouts", "k6"])
+@pytest.mark.parametrize("network", ["silent", "noisy"])
+def test_the_page_has_what_the_full_study_adds(tables: ModuleType, network: str, name: str) -> None:
+    results = of(f"{network}_{name}", f'sweep."{tables.SIZE[network]}"=["500 KiB"]')
+    assert lacking(list(tables.variants(network, results))) == []
+
+
 @pytest.mark.parametrize("name", ["two_paths", "two_paths_page"])
 def test_the_page_has_the_preliminary_test(tables: ModuleType, name: str) -> None:
     assert lacking(list(tables.preliminary(of(name)))) == []

@@ -118,6 +118,19 @@ def hashes(network: str, results: Results) -> Iterator[str]:
         yield f"| {network} | {CLUSTERS[network][size]} | {words[kind]} | " + " | ".join(cells) + " |"
 
 
+def variants(network: str, results: Results) -> Iterator[str]:
+    """What full.toml adds, short transfers: a row per cell; `core_balance.max` is the busiest core over the mean."""
+    names = ("goodput", "closed", "path_share", "excess", "core_balance.max")
+    formats = ((1e-6, 2), (1e-6, 1), (1, 3), (100, 2), (1, 2))
+    said = ("load_balance.kind", "transport.path_manager", "congestion.kind", "receive.kind", "receive.inseq_timeout")
+    keys = [key for key in said if key in results.swept]
+    frame = results.numbers(names)
+    for values, part in frame.filter(pl.col(SIZE[network]) == "500 KiB").group_by(keys, maintain_order=True):
+        cells = [_mean(part[name], *shape) for name, shape in zip(names, formats, strict=True)]
+        cell = ", ".join(WORDS.get(str(value), str(value)) for value in values if value is not None)
+        yield f"| {network} | {cell} | " + " | ".join(cells) + " |"
+
+
 def _mean(values: pl.Series, scale: float, digits: int) -> str:
     """Mean ± half of the 95 % interval."""
     found = mean_interval(values.to_list())
@@ -146,6 +159,9 @@ def main(folder: Path) -> None:
             ("5.3", [*excess(network, controls.published, "TCP"), *excess(network, published, "MPTCP")]),
         ):
             print(f"\n{network}: {title}", *rows, sep="\n")
+        for name in ("managers", "timeouts", "k6"):
+            if (folder / f"{network}_{name}").is_dir():
+                print(f"\n{network}: {name}", *variants(network, Results(folder / f"{network}_{name}")), sep="\n")
     for name in ("two_paths", "two_paths_page"):
         print(f"\n{name}", *preliminary(Results(folder / name)), sep="\n")
 
