@@ -118,8 +118,15 @@ impl PacketSimulation {
             })
         })?;
         let application = concat!("weft ", env!("CARGO_PKG_VERSION"));
-        self.simulation
-            .capture(&links, snaplen, application, comment);
+        if !self
+            .simulation
+            .capture(&links, snaplen, application, comment)
+        {
+            let _ = std::fs::remove_file(&file);
+            return Err(PyValueError::new_err(
+                "packets of this run are none of IP, and there is nothing to capture",
+            ));
+        }
         self.capture = Some(CaptureFile {
             out: BufWriter::new(out),
             path: file,

@@ -6,12 +6,8 @@
 //! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`entropy`, `handshake`, `acknowledgment`,
 //! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
 //! `inbox` and `mapping` join the subflows of a connection; `app` and `messages` are of applications. `probe` samples;
-<<<<<<< HEAD
-//! [`outcome`] ends the run: `conservation`, then `flow_table` and `tables`. A `tap` on ports feeds a [`capture`]: `segment_header`
-//! and `mptcp_options` say what a `frame` holds, `pcapng` how it is kept.
-=======
-//! `ending` ends the run after `conservation`. For both, [`outcome`] makes `flow_table` and `tables`.
->>>>>>> lossless
+//! `ending` ends the run after `conservation`. For both, [`outcome`] makes `flow_table` and `tables`. A `tap` on ports feeds a
+//! [`capture`]: `segment_header` and `mptcp_options` say what a `frame` holds, `pcapng` how it is kept.
 
 mod acknowledgment;
 mod address;
@@ -57,11 +53,8 @@ mod scoreboard;
 mod segment_header;
 mod segments;
 mod sender;
-<<<<<<< HEAD
 mod sha256;
-=======
 pub mod simulation;
->>>>>>> lossless
 mod stream;
 mod tables;
 mod tap;

@@ -60,12 +60,31 @@ pub(crate) trait Engine: Send + Sync + std::fmt::Debug {
     fn samples(&mut self) -> Option<Table>;
     /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
     fn finish(&mut self) -> Outcome;
+    /// Captures what leaves the ports of `links` from now on; false if the engine has no packets of IP to show.
+    fn capture(
+        &mut self,
+        _links: &[u32],
+        _snaplen: u32,
+        _application: &str,
+        _comment: &str,
+    ) -> bool {
+        false
+    }
+    /// The bytes of the capture since the last call.
+    fn captured(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+    /// Frames so far, by captured link.
+    fn captured_frames(&self) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 /// One run.
 #[derive(Debug)]
 pub struct Simulation {
     engine: Box<dyn Engine>,
+    links: usize,
 }
 
 impl Simulation {
@@ -74,11 +93,12 @@ impl Simulation {
     /// # Errors
     /// Every fault of the sections that the simulator reads.
     pub fn new(scenario: Arc<Scenario>, spec: &Map<String, Value>) -> Result<Self, Vec<Fault>> {
+        let links = scenario.network.links.len();
         let engine: Box<dyn Engine> = match FlowControl::from_spec(spec).map_err(|f| vec![f])? {
             FlowControl::None(_) => Box::new(Lossy::new(scenario, spec)?),
             FlowControl::Credit(credit) => Box::new(Lossless::new(scenario, credit, spec)?),
         };
-        Ok(Self { engine })
+        Ok(Self { engine, links })
     }
 
     /// Handles about `events` events, or what is left of the run.
@@ -99,5 +119,32 @@ impl Simulation {
     /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
     pub fn finish(&mut self) -> Outcome {
         self.engine.finish()
+    }
+
+    /// How many links there are.
+    pub fn links(&self) -> usize {
+        self.links
+    }
+
+    /// Captures what leaves the ports of `links` from now on: `snaplen` bytes of each frame, 0 for all. Before the first
+    /// step. Returns false where packets are not those of IP, so that there is nothing to show: over credits.
+    pub fn capture(
+        &mut self,
+        links: &[u32],
+        snaplen: u32,
+        application: &str,
+        comment: &str,
+    ) -> bool {
+        self.engine.capture(links, snaplen, application, comment)
+    }
+
+    /// The bytes of the capture since the last call. What had not left its port when the run ended is not in it.
+    pub fn captured(&mut self) -> Vec<u8> {
+        self.engine.captured()
+    }
+
+    /// Frames so far, by captured link.
+    pub fn captured_frames(&self) -> Vec<u64> {
+        self.engine.captured_frames()
     }
 }
