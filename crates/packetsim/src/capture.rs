@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::Simulation;
+use crate::engine::Lossy;
 use crate::frame::Frame;
 use crate::packet::flag;
 use crate::pcapng;
@@ -27,10 +27,16 @@ pub(crate) struct Capture {
     out: Vec<u8>,
 }
 
-impl Simulation {
+impl Lossy {
     /// Captures what leaves the ports of `links` from now on: `snaplen` bytes of each frame, 0 for all. Before the first
     /// step.
-    pub fn capture(&mut self, links: &[u32], snaplen: u32, application: &str, comment: &str) {
+    pub(crate) fn capture_ports(
+        &mut self,
+        links: &[u32],
+        snaplen: u32,
+        application: &str,
+        comment: &str,
+    ) {
         let network = &self.scenario.network;
         let mut out = Vec::new();
         pcapng::section(&mut out, application, comment);
@@ -73,7 +79,7 @@ impl Simulation {
     }
 
     /// The bytes of the file since the last call. What had not left its port when the run ended is not in it.
-    pub fn captured(&mut self) -> Vec<u8> {
+    pub(crate) fn take_captured(&mut self) -> Vec<u8> {
         let (Some(capture), Some(tap)) = (&mut self.capture, &mut self.wire.tap) else {
             return Vec::new();
         };
@@ -118,13 +124,8 @@ impl Simulation {
         std::mem::take(&mut capture.out)
     }
 
-    /// How many links there are.
-    pub fn links(&self) -> usize {
-        self.scenario.network.links.len()
-    }
-
     /// Frames so far, by captured link.
-    pub fn captured_frames(&self) -> Vec<u64> {
+    pub(crate) fn count_captured(&self) -> Vec<u64> {
         self.capture
             .as_ref()
             .map_or_else(Vec::new, |c| c.frames.clone())

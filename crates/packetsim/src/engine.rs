@@ -223,6 +223,23 @@ impl Engine for Lossy {
     fn finish(&mut self) -> Outcome {
         ending::finish(self)
     }
+
+    fn links(&self) -> usize {
+        self.scenario.network.links.len()
+    }
+
+    fn capture(&mut self, links: &[u32], snaplen: u32, application: &str, comment: &str) -> bool {
+        self.capture_ports(links, snaplen, application, comment);
+        true
+    }
+
+    fn captured(&mut self) -> Vec<u8> {
+        self.take_captured()
+    }
+
+    fn captured_frames(&self) -> Vec<u64> {
+        self.count_captured()
+    }
 }
 
 /// What a probe sees.

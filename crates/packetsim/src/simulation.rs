@@ -60,6 +60,26 @@ pub(crate) trait Engine: Send + Sync + std::fmt::Debug {
     fn samples(&mut self) -> Option<Table>;
     /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
     fn finish(&mut self) -> Outcome;
+    /// How many links there are.
+    fn links(&self) -> usize;
+    /// Captures what leaves the ports of `links` from now on, unless this engine's packets are no frames that a file could hold.
+    fn capture(
+        &mut self,
+        _links: &[u32],
+        _snaplen: u32,
+        _application: &str,
+        _comment: &str,
+    ) -> bool {
+        false
+    }
+    /// The bytes of the capture since the last call.
+    fn captured(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+    /// Frames in the capture so far, by captured link.
+    fn captured_frames(&self) -> Vec<u64> {
+        Vec::new()
+    }
 }
 
 /// One run.
@@ -99,5 +119,33 @@ impl Simulation {
     /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
     pub fn finish(&mut self) -> Outcome {
         self.engine.finish()
+    }
+
+    /// How many links there are.
+    pub fn links(&self) -> usize {
+        self.engine.links()
+    }
+
+    /// Captures what leaves the ports of `links` from now on: `snaplen` bytes of each frame, 0 for all. Before the first
+    /// step. False where that cannot be: packets of lossless fabrics are no Ethernet frames.
+    #[must_use]
+    pub fn capture(
+        &mut self,
+        links: &[u32],
+        snaplen: u32,
+        application: &str,
+        comment: &str,
+    ) -> bool {
+        self.engine.capture(links, snaplen, application, comment)
+    }
+
+    /// The bytes of the file since the last call. What had not left its port when the run ended is not in it.
+    pub fn captured(&mut self) -> Vec<u8> {
+        self.engine.captured()
+    }
+
+    /// Frames so far, by captured link.
+    pub fn captured_frames(&self) -> Vec<u64> {
+        self.engine.captured_frames()
     }
 }

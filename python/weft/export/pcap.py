@@ -63,6 +63,9 @@ def export_pcap(
     kind = chosen.spec["backend"]["kind"]
     if kind != "packet":
         raise WeftError(f"backend.kind: {kind} has no packets of its own to show; take --set backend.kind=packet")
+    control = chosen.spec["flow_control"]["kind"]
+    if control == "credit":
+        raise WeftError(f"flow_control.kind: packets of {control} are no Ethernet frames; there is nothing to capture")
     file = Path(out)
     if file.exists():
         raise OutputError(f"{file}: is there already; give another --out, or delete it")
