@@ -92,7 +92,8 @@ impl PacketSimulation {
     }
 
     /// Captures what leaves the ports of `links`, by number, into a new pcapng file: `snaplen` bytes of each frame, 0 for
-    /// all. Comes before `advance`. Raises OSError, and ValueError for a link that is not there.
+    /// all. Comes before `advance`. Raises OSError, and ValueError for a link that is not there or a
+    /// fabric whose packets are no frames.
     fn capture(
         &mut self,
         file: PathBuf,
@@ -111,22 +112,21 @@ impl PacketSimulation {
                 "there is no link {link}; there are {known}"
             )));
         }
+        let application = concat!("weft ", env!("CARGO_PKG_VERSION"));
+        if !self
+            .simulation
+            .capture(&links, snaplen, application, comment)
+        {
+            return Err(PyValueError::new_err(
+                "packets of lossless fabrics are no Ethernet frames, so that there is nothing to capture",
+            ));
+        }
         let out = File::create_new(&file).map_err(|e| {
             os_error(WriteError {
                 path: file.clone(),
                 error: e,
             })
         })?;
-        let application = concat!("weft ", env!("CARGO_PKG_VERSION"));
-        if !self
-            .simulation
-            .capture(&links, snaplen, application, comment)
-        {
-            let _ = std::fs::remove_file(&file);
-            return Err(PyValueError::new_err(
-                "packets of this run are none of IP, and there is nothing to capture",
-            ));
-        }
         self.capture = Some(CaptureFile {
             out: BufWriter::new(out),
             path: file,

@@ -30,7 +30,7 @@ pub(crate) struct Capture {
 impl Lossy {
     /// Captures what leaves the ports of `links` from now on: `snaplen` bytes of each frame, 0 for all. Before the first
     /// step.
-    pub(crate) fn start_capture(
+    pub(crate) fn capture_ports(
         &mut self,
         links: &[u32],
         snaplen: u32,

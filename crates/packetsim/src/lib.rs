@@ -6,15 +6,15 @@
 //! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`entropy`, `handshake`, `acknowledgment`,
 //! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
 //! `inbox` and `mapping` join the subflows of a connection; `app` and `messages` are of applications. `probe` samples;
-//! `ending` ends the run after `conservation`. For both, [`outcome`] makes `flow_table` and `tables`. A `tap` on ports feeds a
-//! [`capture`]: `segment_header` and `mptcp_options` say what a `frame` holds, `pcapng` how it is kept.
+//! `ending` ends the run after `conservation`; a `tap` on ports feeds a `capture`: `segment_header` and `mptcp_options` say what a
+//! `frame` holds, `pcapng` how it is kept. For both engines, [`outcome`] makes `flow_table` and `tables`.
 
 mod acknowledgment;
 mod address;
 mod app;
 mod bucket;
 mod calendar;
-pub mod capture;
+mod capture;
 pub mod config;
 pub mod congestion;
 mod conservation;

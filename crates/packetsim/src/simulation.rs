@@ -60,7 +60,9 @@ pub(crate) trait Engine: Send + Sync + std::fmt::Debug {
     fn samples(&mut self) -> Option<Table>;
     /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
     fn finish(&mut self) -> Outcome;
-    /// Captures what leaves the ports of `links` from now on; false if the engine has no packets of IP to show.
+    /// How many links there are.
+    fn links(&self) -> usize;
+    /// Captures what leaves the ports of `links` from now on, unless this engine's packets are no frames that a file could hold.
     fn capture(
         &mut self,
         _links: &[u32],
@@ -74,7 +76,7 @@ pub(crate) trait Engine: Send + Sync + std::fmt::Debug {
     fn captured(&mut self) -> Vec<u8> {
         Vec::new()
     }
-    /// Frames so far, by captured link.
+    /// Frames in the capture so far, by captured link.
     fn captured_frames(&self) -> Vec<u64> {
         Vec::new()
     }
@@ -123,11 +125,12 @@ impl Simulation {
 
     /// How many links there are.
     pub fn links(&self) -> usize {
-        self.links
+        self.engine.links()
     }
 
     /// Captures what leaves the ports of `links` from now on: `snaplen` bytes of each frame, 0 for all. Before the first
-    /// step. Returns false where packets are not those of IP, so that there is nothing to show: over credits.
+    /// step. False where that cannot be: packets of lossless fabrics are no Ethernet frames.
+    #[must_use]
     pub fn capture(
         &mut self,
         links: &[u32],
@@ -138,7 +141,7 @@ impl Simulation {
         self.engine.capture(links, snaplen, application, comment)
     }
 
-    /// The bytes of the capture since the last call. What had not left its port when the run ended is not in it.
+    /// The bytes of the file since the last call. What had not left its port when the run ended is not in it.
     pub fn captured(&mut self) -> Vec<u8> {
         self.engine.captured()
     }

@@ -26,7 +26,7 @@ fn a_tapped_run_is_the_same_run_and_the_tap_sees_all_of_it() {
         let links = simulation.links();
         if taps {
             let all: Vec<u32> = (0..links as u32).collect();
-            simulation.capture(&all, 96, "test", "");
+            assert!(simulation.capture(&all, 96, "test", ""));
         }
         let mut bytes = Vec::new();
         while !simulation.advance(events).finished {

@@ -48,8 +48,9 @@ class Checker:
         return spec
 
     def _section(self, name: str, section: Section, written: object, transport: str | None) -> Any:
-        """One section, which depends on no other but for the kind that it takes when none is named, which is that of the
-        transport: where an axis does not change it, what the last cell had.
+        """One section: where an axis does not change it, what the last cell had.
+
+        It depends on no other, but for the kind that it takes when none is named, which the transport may choose.
         """
         default = OF_TRANSPORT.get(transport or "", {}).get(name, section.kind)
         kept = self.document.checked.get(name)

@@ -63,9 +63,9 @@ def export_pcap(
     kind = chosen.spec["backend"]["kind"]
     if kind != "packet":
         raise WeftError(f"backend.kind: {kind} has no packets of its own to show; take --set backend.kind=packet")
-    control = chosen.spec.get("flow_control", {}).get("kind", "none")
-    if control != "none":
-        raise WeftError(f"flow_control.kind: packets over {control} are none of IP, and a capture has no form for them")
+    control = chosen.spec["flow_control"]["kind"]
+    if control == "credit":
+        raise WeftError(f"flow_control.kind: packets of {control} are no Ethernet frames; there is nothing to capture")
     file = Path(out)
     if file.exists():
         raise OutputError(f"{file}: is there already; give another --out, or delete it")

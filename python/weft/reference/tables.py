@@ -126,7 +126,8 @@ TABLES: Mapping[str, tuple[str, Mapping[str, Column]]] = {
             "time_ns": Column("i64", "Simulated time. Everything before it has happened, nothing after."),
             "metric": Column(
                 "str",
-                "`goodput_bps`, `subflow_goodput_bps`, `cwnd_bytes`, `srtt_ns`, `queue_bytes`, `utilization` or `sent_bps`.",
+                "`goodput_bps`, `subflow_goodput_bps`, `cwnd_bytes`, `srtt_ns`, `queue_bytes`, `utilization` or "
+                "`sent_bps`.",
             ),
             "entity": Column(
                 "str",
