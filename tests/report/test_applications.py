@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import weft
@@ -31,6 +32,30 @@ def test_each_workload_has_its_links_and_overlaps_are_counted(tmp_path: Path) ->
     # Lanes: the same link is drawn twice, not over itself.
     same = table.filter(table["link"] == "h000>se00")
     assert same["x"].n_unique() == 2
+    assert "<svg" in figure.svg()
+
+
+def test_each_fabric_of_a_sweep_is_drawn_in_its_own_layout(tmp_path: Path) -> None:
+    two = {"workload": [{"name": "one", "kind": "permutation"}, {"name": "two", "kind": "permutation"}]}
+    fabrics = {"sweep": {"topology.kind": ["binary_tree", "fat_tree"]}}
+    figure = weft.run(BASE | two | fabrics, tmp_path).figure("applications")
+    cells = figure.tables["nodes"]["cell"].unique(maintain_order=True).to_list()
+    assert len(cells) == 2
+    for cell in cells:
+        coloured, idle, nodes = (
+            figure.tables[name].filter(pl.col("cell") == cell) for name in ("applications", "links", "nodes")
+        )
+        assert set(coloured["workload"]) == {"one", "two"}
+        # Every host sends to another: each workload colours the first link of each.
+        hosts = nodes.filter(pl.col("kind") == "host")["node"]
+        assert coloured.filter(pl.col("link").str.split(">").list.first().is_in(hosts.to_list())).height == 2 * len(
+            hosts
+        )
+        # A coloured line lies beside the grey one of its link, in lanes of a few of 900 pixels.
+        apart = coloured.join(idle, on="link", suffix="_idle")
+        assert apart.height == coloured.height
+        assert apart.select(((pl.col("x") - pl.col("x_idle")).abs() < 0.01).all()).item()
+        assert not coloured.select(pl.col("x", "y", "x2", "y2").is_null().any()).row(0).count(True)
     assert "<svg" in figure.svg()
 
 

@@ -119,13 +119,16 @@ def cables(layout: Layout, links: pl.DataFrame, width: float, offset: float) -> 
     """Lines of directed links: x, y, x2, y2 beside the columns of `links`.
 
     The two directions of a cable lie side by side, each on its right as one drives, `offset` pixels from the middle on
-    a drawing `width` pixels wide.
+    a drawing `width` pixels wide. Raises ResultsError for a link whose ends the layout does not place.
     """
     height = width * layout.aspect
     at = layout.nodes.select("node", "x", "y")
     joined = links.join(at.rename({"node": "src"}), on="src").join(
         at.rename({"node": "dst", "x": "x2", "y": "y2"}), on="dst"
     )
+    if joined.height != links.height:
+        absent = sorted({*links["src"], *links["dst"]} - set(at["node"]))
+        raise ResultsError(f"links name the node {absent[0]}, which this layout does not place")
     dx, dy = (pl.col("x2") - pl.col("x")) * width, (pl.col("y2") - pl.col("y")) * height
     length = (dx * dx + dy * dy).sqrt()
     right_x, right_y = dy / length * offset / width, -dx / length * offset / height

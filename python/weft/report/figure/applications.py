@@ -11,10 +11,10 @@ import polars as pl
 
 from weft.errors import ResultsError
 from weft.metric.definition import columns, known
-from weft.report.fabric import MOST_LINKS, Layout, cables, layout
+from weft.report.fabric import MOST_LINKS, cables, layout
 from weft.report.figure.drawing import MOST_COLOURS, MOST_PANELS, Figure, drawn_cells, finish, titled
 from weft.report.figure.ecdf import group_colour
-from weft.report.figure.fabric import WIDTH, node_marks
+from weft.report.figure.fabric import WIDTH, node_marks, upward
 from weft.report.figure.kind import Ask
 from weft.report.folder import Folder
 
@@ -24,9 +24,8 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     import altair as alt
 
     cells, selection = drawn_cells(folder, MOST_PANELS)
-    lines, idle, points, told = [], [], [], []
+    lines, idle, points, told, plans = [], [], [], [], []
     words: dict[str, None] = {}
-    plan: Layout | None = None
     for cell in cells:
         tables = cell.done[0].tables
         links = known(tables, "links", "link", "src", "dst")
@@ -37,11 +36,11 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         used = _used(columns(tables, "flows", "flow", "workload"), columns(tables, "paths", "flow", "path"))
         words |= dict.fromkeys(used["workload"].to_list())
         plan = layout(columns(tables, "nodes", "node", "kind", "level"), links)
+        plans.append(plan)
         mark = pl.lit(cell.label).alias("cell")
         told.append((cell.label, used, links.height))
         idle.append(cables(plan, links, WIDTH, 0.0).with_columns(mark))
         points.append(plan.nodes.with_columns(mark))
-    assert plan is not None
     if len(words) > MOST_COLOURS:
         raise ResultsError(
             f"applications: {len(words)} workloads are too many colours; at most {MOST_COLOURS} are drawn"
@@ -50,7 +49,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     most = max(height for *_, height in told)
     thick = 2.2 if most <= 200 else 1.3
     lane = (thick + 0.4) * scale
-    for cell, (_, used, _) in zip(cells, told, strict=True):
+    for cell, plan, (_, used, _) in zip(cells, plans, told, strict=True):
         ends = known(cell.done[0].tables, "links", "link", "src", "dst")
         for place, workload in enumerate(words):
             mine = ends.join(used.filter(pl.col("workload") == workload), on="link", maintain_order="left")
@@ -65,12 +64,11 @@ def draw(folder: Folder, ask: Ask) -> Figure:
 
     panel = alt.param("panel", value=WIDTH)
     x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[-0.005, 1.005], nice=False))
-    low, high = (-0.1, 1.08) if plan.kind == "layered" else (0.0, 1.0)
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[low, high], nice=False))
     panels: list[Any] = []
-    for cell in cells:
+    for cell, plan in zip(cells, plans, strict=True):
+        y = upward(plan)
 
-        def of(table: str, label: str = cell.label) -> Any:
+        def of(table: str, label: str = cell.label, y: Any = y) -> Any:
             return alt.Chart(alt.NamedData(table)).transform_filter(alt.datum.cell == label).encode(x=x, y=y)
 
         grey = of("links").mark_rule(strokeWidth=0.6, opacity=0.35).encode(x2="x2:Q", y2="y2:Q")
@@ -87,13 +85,15 @@ def draw(folder: Folder, ask: Ask) -> Figure:
         nodes_of = of("nodes").encode(tooltip=["node:N"])
         marks = node_marks(nodes_of, plan.kind, max(len(name) for name in node_table["node"]))
         panels.append(titled(alt.layer(grey, coloured, *marks), cell, cells))
-    chart = alt.concat(*panels, columns=1).resolve_scale(color="shared").add_params(panel)
+    chart = alt.concat(*panels, columns=1).resolve_scale(color="shared", y="independent").add_params(panel)
     caption = (
         f"Links that the payload of each workload takes, in one run{' of each cell' if len(cells) > 1 else ''} (repeat "
         f"{cells[0].done[0].repeat}); traffic keeps to the right of its cable. {_overlaps(told)}{selection}"
     )
     # Many cables between two levels are told apart by their slopes.
-    aspect = plan.aspect * (1.0 if most <= 200 else 1.7) if plan.kind == "layered" else 0.62
+    slopes = 1.0 if most <= 200 else 1.7
+    # All panels have one shape: where fabrics differ, that of the one that needs most height.
+    aspect = max(plan.aspect * (slopes if plan.kind == "layered" else 1.0) for plan in plans)
     spec = finish(chart, tables_drawn, panel=660 if len(cells) <= 3 else 430, margin=16, aspect=aspect)
     return Figure("applications", ask.title or "Links that each application uses", caption, spec, tables_drawn)
 

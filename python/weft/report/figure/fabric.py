@@ -12,7 +12,7 @@ import polars as pl
 
 from weft.errors import ResultsError
 from weft.metric.definition import columns, known
-from weft.report.fabric import MOST_LINKS, cables, layer_name, layout
+from weft.report.fabric import MOST_LINKS, Layout, cables, layer_name, layout
 from weft.report.figure.drawing import MOST_PANELS, Figure, drawn_cells, finish, titled
 from weft.report.figure.kind import Ask
 from weft.report.folder import Cell, Folder
@@ -66,8 +66,7 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
     panels: list[Any] = []
     for cell, plan in zip(cells, plans, strict=True):
         here = alt.datum.cell == cell.label
-        low, high = (-0.1, 1.08) if plan.kind == "layered" else (0.0, 1.0)
-        y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[low, high], nice=False))
+        y = upward(plan)
         links_of = (
             alt.Chart(alt.NamedData("links"))
             .transform_filter(here)
@@ -95,6 +94,14 @@ def _drawn(cells: list[Cell], selection: str, title: str) -> Figure:
     # Three panels fit one below the other with their names; more go side by side.
     spec = finish(chart, tables_drawn, panel=660 if len(cells) <= 3 else 430, margin=16, aspect=aspect)
     return Figure("fabric", title, caption, spec, tables_drawn)
+
+
+def upward(plan: Layout) -> Any:
+    """The vertical place of a node or an end of a link in a panel of its own, with room for names below and above."""
+    import altair as alt
+
+    low, high = (-0.1, 1.08) if plan.kind == "layered" else (0.0, 1.0)
+    return alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[low, high], nice=False))
 
 
 def node_marks(base: Any, kind: str, longest: int) -> list[Any]:
