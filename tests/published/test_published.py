@@ -141,6 +141,9 @@ def test_what_is_several_times_as_much_is_told_as_a_factor(tmp_path: Path) -> No
         ("metric,value\nfct.p98,1 s", '2: metric: fct has no summary "p98"; did you mean "p99"?'),
         ("metric,value\ngoodput,1", "2: value: 1 "),
         ("metric,value\ngoodput,95 %", '2: value: "95 %" of what? give it in the column "of"'),
+        ("metric,value\nloss,48.0", '2: value: "48.0" is no share, which lies between 0 and 1; write "48.0 %" or 0.48'),
+        ("metric,value,of\ngoodput,48,1 Mbps", '2: value: "48" is no share'),
+        ("metric,value,half_width,of\ngoodput,48 %,3,1 Mbps", '2: half_width: "3" is no share'),
         ("metric,value\ngoodput,1 Mbps,3", "2: has 3 fields; the first line names 2 columns"),
         ("metric,value", "1: has no row below its columns"),
         ("metric,value,value\n", '1: names the column "value" 2 times'),
@@ -170,5 +173,7 @@ def test_a_file_may_have_comments_and_a_byte_order_mark(tmp_path: Path) -> None:
         "\ufeffmetric,value\n# Table 3\n\nlatency_p50_ns,150 us\nqueues.max_bytes,64 KiB\n", encoding="utf-8"
     )
     assert [(row.value, row.unit) for row in read(file)] == [(150_000.0, "ns"), (65536.0, "bytes")]
+    file.write_text("metric,value\nloss,0.25\nloss,25 %\nloss,1\nloss,0\n", encoding="utf-8")
+    assert [row.value for row in read(file)] == [0.25, 0.25, 1.0, 0.0]
     with pytest.raises(Unreadable, match="cannot be read"):
         read(tmp_path / "absent.csv")

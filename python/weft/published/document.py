@@ -146,10 +146,12 @@ def _unit(metric: str) -> str:
 
 
 def number(text: str, unit: str, column: str) -> float:
-    """A number with its unit in base units; per cent as a share. Raises an exception that `read` makes a fault of.
+    """A number with its unit in base units; a share in per cent, or bare between 0 and 1.
 
-    >>> number("242.4 kbps", "bps", "value"), number("150 us", "ns", "value"), number("8.99 %", "share", "value")
-    (242400.0, 150000.0, 0.0899)
+    Raises an exception that `read` makes a fault of.
+
+    >>> number("242.4 kbps", "bps", "value"), number("150 us", "ns", "value"), number("12.5 %", "share", "value")
+    (242400.0, 150000.0, 0.125)
     """
     bare, percent, rest = text.partition("%")
     if percent and not rest and unit != "share":
@@ -174,4 +176,7 @@ def number(text: str, unit: str, column: str) -> float:
         raise _Wrong(f"{column}: {said(text)} is no number like {UNITS[unit]}") from None
     if not math.isfinite(value):
         raise _Wrong(f"{column}: {said(text)} is no number like {UNITS[unit]}")
+    if unit == "share" and not percent and not 0 <= value <= 1:
+        way_out = f'; write "{text} %" or {value / 100:g}' if value > 1 else ""
+        raise _Wrong(f"{column}: {said(text)} is no share, which lies between 0 and 1{way_out}")
     return value
