@@ -144,7 +144,12 @@ def test_what_is_several_times_as_much_is_told_as_a_factor(tmp_path: Path) -> No
         ("metric,value\nloss,48.0", '2: value: "48.0" is no share, which lies between 0 and 1; write "48.0 %" or 0.48'),
         ("metric,value,of\ngoodput,48,1 Mbps", '2: value: "48" is no share'),
         ("metric,value,half_width,of\ngoodput,48 %,3,1 Mbps", '2: half_width: "3" is no share'),
-        ("metric,value\ngoodput,1 Mbps,3", "2: has 3 fields; the first line names 2 columns"),
+        ("metric,value\ngoodput,1 Mbps,3", "2: has 3 fields; line 1 names 2 columns"),
+        ("# Table 1\n\nmetric,value\n# of all\ngoodput,1 Mbps,3", "5: has 3 fields; line 3 names 2 columns"),
+        (
+            "# Table 1\nmetric\ngoodput",
+            '2: has no column "value", which holds the number, with its unit; the first line',
+        ),
         ("metric,value", "1: has no row below its columns"),
         ("metric,value,value\n", '1: names the column "value" 2 times'),
         ("metric,value,topology.knd\ngoodput,1 Mbps,star", 'no key "topology.knd"; did you mean "topology.kind"?'),
@@ -170,7 +175,8 @@ def test_a_file_that_went_away_is_told_where_its_table_would_be(tmp_path: Path) 
 def test_a_file_may_have_comments_and_a_byte_order_mark(tmp_path: Path) -> None:
     file = tmp_path / "x.csv"
     file.write_text(
-        "\ufeffmetric,value\n# Table 3\n\nlatency_p50_ns,150 us\nqueues.max_bytes,64 KiB\n", encoding="utf-8"
+        "\ufeff# A document, 2018\nmetric,value\n# Table 3\n\nlatency_p50_ns,150 us\nqueues.max_bytes,64 KiB\n",
+        encoding="utf-8",
     )
     assert [(row.value, row.unit) for row in read(file)] == [(150_000.0, "ns"), (65536.0, "bytes")]
     file.write_text("metric,value\nloss,0.25\nloss,25 %\nloss,1\nloss,0\n", encoding="utf-8")

@@ -67,24 +67,31 @@ def read(file: Path) -> tuple[Row, ...]:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise Unreadable([(1, f"cannot be read: {reason}", None)]) from None
-    lines = csv.reader(text.splitlines())
+    written = [
+        (number, line)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
+    lines = csv.reader(line for _, line in written)
     head = [name.strip() for name in next(lines, [])]
-    faults: list[tuple[int, str, str | None]] = list(_faults_of_head(head))
+    top = written[0][0] if written else 1
+    faults: list[tuple[int, str, str | None]] = [(top, message, None) for message in _faults_of_head(head)]
     rows = []
     if not faults:
-        for number, line in enumerate(lines, 2):
+        for line in lines:
+            number = written[lines.line_num - 1][0]
             cells = [cell.strip() for cell in line]
-            if not any(cells) or cells[0].startswith("#"):
+            if not any(cells):
                 continue
             if len(cells) != len(head):
-                faults.append((number, f"has {len(cells)} fields; the first line names {len(head)} columns", None))
+                faults.append((number, f"has {len(cells)} fields; line {top} names {len(head)} columns", None))
                 continue
             try:
                 rows.append(_row(number, dict(zip(head, cells, strict=True))))
             except _Wrong as wrong:
                 faults.append((number, str(wrong), wrong.nearest))
         if not rows and not faults:
-            faults.append((1, "has no row below its columns", None))
+            faults.append((top, "has no row below its columns", None))
     if faults:
         raise Unreadable(faults)
     return tuple(rows)
@@ -96,15 +103,16 @@ class _Wrong(Exception):
         self.nearest = nearest
 
 
-def _faults_of_head(head: list[str]) -> Iterator[tuple[int, str, str | None]]:
+def _faults_of_head(head: list[str]) -> Iterator[str]:
     for name in ("metric", "value"):
         if name not in head:
-            yield 1, f'has no column "{name}": {OWN[name]} The first line names the columns', None
+            holds = OWN[name][0].lower() + OWN[name][1:].rstrip(".")
+            yield f'has no column "{name}", which holds {holds}; the first line that is no comment names the columns'
     for name in dict.fromkeys(head):
         if not name:
-            yield 1, "names a column without a name", None
+            yield "names a column without a name"
         elif head.count(name) > 1:
-            yield 1, f'names the column "{name}" {head.count(name)} times', None
+            yield f'names the column "{name}" {head.count(name)} times'
 
 
 def _row(line: int, fields: Mapping[str, str]) -> Row:
