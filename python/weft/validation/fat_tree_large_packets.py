@@ -9,6 +9,7 @@ from typing import Any
 
 from weft.statistics import mean_interval
 from weft.validation.fat_tree_reno import LINE, permutation
+from weft.validation.jellyfish_published import HEADERS
 from weft.validation.oracle import FAIL, PASS, SHOWN, Oracle, Row, simulate
 
 MTU = 4096
@@ -23,11 +24,11 @@ def rows(is_full: bool) -> Iterator[Row]:
         experiment: dict[str, Any] = permutation(seeds)
         experiment["topology"]["link"]["mtu"] = MTU
         experiment["backend"]["until"] = f"{10 + length} ms"
-        payload = MTU - 52
+        payload = MTU - HEADERS["tcp"]
         if subflows > 1:
             experiment["transport"] |= {"kind": "mptcp", "subflows": subflows}
             experiment["congestion"] = {"kind": "lia"}
-            payload = MTU - 80
+            payload = MTU - HEADERS["mptcp"]
         flows = simulate(experiment).flows
         means = [
             100 * MTU / payload * sum(run["goodput_bps"].to_list()) / run.height / LINE

@@ -11,10 +11,11 @@ here, on links of 6 Gb/s: as many packets per second, the same delays and the sa
 ACKs weigh a sixth. Compared is the share of the rate that data packets take with their headers, as in htsim: 88.6 % in
 that run.
 
-One run of each cell, seen before the five: 43.8, 88.6 and 89.1 % on the fat tree (1 flow, which had 45.5 in a second
-run, 8 flows, MPTCP); on the Jellyfish 56.4 and 76.1 with ECMP (1 and 8 flows) and 44.7, 88.7 and 90.0 with 8 shortest
-paths. MPTCP is 4.5 and 5.1 points below the paper, and what was varied does not explain it. In points of the mean, one
-run each on a fat tree of k = 8:
+The five runs of each cell, whose means this oracle computes with --all, have not been computed yet, and how long they
+take is not measured. What is known is one run of each: 43.8, 88.6 and 89.1 % on the fat tree (1 flow, which had 45.5 in
+a second run, 8 flows, MPTCP); on the Jellyfish 56.4 and 76.1 with ECMP (1 and 8 flows) and 44.7, 88.7 and 90.0 with 8
+shortest paths. MPTCP is 4.5 and 5.1 points below the paper, and what was varied does not explain it. In points of the
+mean, one run each on a fat tree of k = 8:
 
     8 flows     three times as long 0, queues of 50 packets -1.3, of 200 +0.4, without RACK -0.2,
                 shortest timeout 1 ms -4.6, links of 100 us -2.0, cards that drop (102 packets in htsim) -1.2
@@ -23,7 +24,9 @@ run each on a fat tree of k = 8:
 
 Max-min fairness gives less than either (0.432 and 0.857 on that fat tree, oracles 7 and 8), and htsim as it is now gave
 85 % with MPTCP at k = 8 (oracle 31), where the runs above have 91.
-So means are passed within four points and else shown; the orderings are tested.
+So means are passed within four points and else shown; the orderings are tested. One of them has to be wide: with 8
+flows, 8 shortest paths carry 18.4 points more than ECMP in the paper, and have to carry at least 10 more here, where
+one run had 12.6. In the sampled size, where one run has 7.7, the order alone is tested: the paper says nothing of it.
 """
 
 import functools
@@ -38,6 +41,8 @@ HEADERS = {"tcp": 52, "mptcp": 80}
 """Bytes of a full packet that are no payload: IP, TCP, timestamps, and the DSS option."""
 POINTS = 4.0
 """Percentage points between the paper's means and ours that count as the same."""
+MARGIN = 10.0
+"""Percentage points by which 8 shortest paths beat ECMP with 8 flows at its size; two runs of a cell were 1.7 apart."""
 
 Fabric = tuple[str, str]
 Traffic = tuple[str, str]
@@ -131,17 +136,22 @@ def rows(is_full: bool) -> Iterator[Row]:
             row = _beside(setup, values, PUBLISHED[traffic, fabric])
         yield row
     mean = {cell: sum(values) / len(values) for cell, values in means.items()}
-    for text, first, second in (
-        ("with 8 flows 8 shortest paths carry more than ECMP", (FLOWS, EIGHT), (FLOWS, ECMP)),
-        ("with 1 flow ECMP carries more than 8 shortest paths", (ONE, ECMP), (ONE, EIGHT)),
-        ("MPTCP carries as much as 8 flows or more, fat tree", (MPTCP, TREE), (FLOWS, TREE)),
-        ("MPTCP carries as much as 8 flows or more, Jellyfish, ECMP", (MPTCP, ECMP), (FLOWS, ECMP)),
-        ("MPTCP carries as much as 8 flows or more, Jellyfish, 8 shortest paths", (MPTCP, EIGHT), (FLOWS, EIGHT)),
+    for text, first, second, least in (
+        (
+            "with 8 flows 8 shortest paths carry more than ECMP",
+            (FLOWS, EIGHT),
+            (FLOWS, ECMP),
+            MARGIN if is_full else 0.0,
+        ),
+        ("with 1 flow ECMP carries more than 8 shortest paths", (ONE, ECMP), (ONE, EIGHT), 0.0),
+        ("MPTCP carries as much as 8 flows or more, fat tree", (MPTCP, TREE), (FLOWS, TREE), 0.0),
+        ("MPTCP carries as much as 8 flows or more, Jellyfish, ECMP", (MPTCP, ECMP), (FLOWS, ECMP), 0.0),
+        ("MPTCP carries as much as 8 flows or more, Jellyfish, 8 shortest paths", (MPTCP, EIGHT), (FLOWS, EIGHT), 0.0),
     ):
         difference = mean[first] - mean[second]
         published = PUBLISHED[first] - PUBLISHED[second]
-        verdict = PASS if difference >= 0 else FAIL
-        yield Row("ordering", f"{text}; {size}", difference, published, "at least 0", verdict, unit="pp")
+        verdict = PASS if difference >= least else FAIL
+        yield Row("ordering", f"{text}; {size}", difference, published, f"at least {least:g}", verdict, unit="pp")
 
 
 def _beside(setup: str, values: list[float], published: float) -> Row:
