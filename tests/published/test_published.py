@@ -133,6 +133,18 @@ def test_what_is_several_times_as_much_is_told_as_a_factor(tmp_path: Path) -> No
     assert [row[2] for row in shown.rows] == ["10.0", "600.0"]
 
 
+def test_a_published_number_reads_the_same_beside_every_cell(tmp_path: Path) -> None:
+    # Ours is about 490 kb/s, and 5 once the rate is a hundredth: the smaller one needs more decimals.
+    rates = {"backend": {"until": "40 s"}, "sweep": {"transport.rate": ["500 kbps", "5 kbps"]}}
+    text = "metric,workload,value\ngoodput,one,212.345 kbps\n"
+    results = weft.run(BASE | rates | written(tmp_path, text), tmp_path / "out")
+    (shown,) = tables(beside(read_folder(results.directory)))
+    column = shown.head.index("published")
+    assert len(shown.rows) == 2 and len({row[column] for row in shown.rows}) == 1
+    # Ours keep the digits that suit them.
+    assert len({len(row[column + 1].partition(".")[2]) for row in shown.rows}) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -166,12 +166,18 @@ def _table(one: Beside) -> Shown:
     effects = any(pair.row.effect for pair in one.pairs)
     has_source = any(pair.row.source for pair in one.pairs)
     units = _units(one.pairs)
+    places: dict[int, int] = {}
+    for pair in one.pairs:
+        needed = _places(pair, units[_alike(pair.row)].factor)
+        places[pair.row.line] = max(needed, places.get(pair.row.line, 0))
     rows = []
     for pair in one.pairs:
         unit = units[_alike(pair.row)]
         keys = [_at(pair, axis) for axis in axes] + [pair.row.effect] * effects
         name = what(pair.row) + (f" ({unit.unit})" if unit.unit else "")
-        rows.append((*keys, name, *_numbers(pair, unit), *([pair.row.source] if has_source else [])))
+        rows.append(
+            (*keys, name, *_numbers(pair, unit, places[pair.row.line]), *([pair.row.source] if has_source else []))
+        )
     head = (*axes, *(["effect"] if effects else []), "", *LAST, *(["source"] if has_source else []))
     return Shown(title, head, tuple(rows), tuple(_notes(one)))
 
@@ -217,14 +223,15 @@ def _places(pair: Pair, factor: float) -> int:
     return max(decimals(max(values)), decimals(min(values), 3))
 
 
-def _numbers(pair: Pair, unit: Quantity) -> tuple[str, str, str]:
+def _numbers(pair: Pair, unit: Quantity, most: int) -> tuple[str, str, str]:
+    """Published, ours, the deviation. Published has the decimals that some pair of its row needs: alike in all."""
     if pair.alpha is not None:
         said = "" if pair.agrees is None else "agree" if pair.agrees else "differ"
         return said_p(pair.row.value), said_p(pair.ours.mean) if pair.ours else "–", said
     places = _places(pair, unit.factor)
-    published = f"{pair.row.value * unit.factor:,.{places}f}"
+    published = f"{pair.row.value * unit.factor:,.{most}f}"
     if pair.row.half_width is not None:
-        published += f" ± {pair.row.half_width * unit.factor:,.{places}f}"
+        published += f" ± {pair.row.half_width * unit.factor:,.{most}f}"
     if pair.ours is None:
         return published, "–", ""
     half = pair.ours.half_width
