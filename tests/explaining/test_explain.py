@@ -83,11 +83,13 @@ def test_another_run_under_the_same_name_is_refused(tmp_path: Path) -> None:
     (file,) = tmp_path.glob("runs/*/manifest.json")
     manifest = json.loads(file.read_text())
     file.write_text(json.dumps(manifest | {"fingerprint": "0123456789abcdef"}))
-    with pytest.raises(ResultsError, match="simulated again, has the fingerprint .* and not 0123456789abcdef: weft"):
+    with pytest.raises(ResultsError, match=r"has the fingerprint .* and not 0123456789abcdef \(made by weft 0"):
         weft.explain(tmp_path)
     assert not list(tmp_path.glob(".explain*")) and not list((tmp_path / "explain").glob("*"))
-    file.write_text(json.dumps(manifest | {"seed": 99}))
-    with pytest.raises(ResultsError, match="its manifest does not describe it any more"):
+    file.write_text(json.dumps(manifest | {"seed": 99, "version": "0.0.9", "commit": "abc"}))
+    with pytest.raises(
+        ResultsError, match=r"made by weft 0\.0\.9 of commit abc, this is weft \d.* of commit \w+\); run"
+    ):
         weft.explain(tmp_path)
 
 

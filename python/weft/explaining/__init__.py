@@ -5,20 +5,22 @@
     explanation.frame
     explanation.write_picture("why.svg")
 
-choose.py finds the run, again.py simulates it with samples, evidence.py is what is known then; sharing.py says what a
+choose.py finds the run, rerun.py simulates it with samples, evidence.py is what is known then; sharing.py says what a
 flow could have got at any moment, cause/ where its time went, bottleneck.py on which link and because of whom;
 explanation.py puts it together, words.py says it, picture.py draws it. The package is called so because `weft.explain`
 is the function.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from weft.errors import Interrupted, ResultsError
-from weft.explaining import again
-from weft.explaining.again import Watch
-from weft.explaining.choose import choose
+from weft.explaining import rerun
+from weft.explaining.choose import choose, label
+from weft.explaining.evidence import Flow, read_evidence
 from weft.explaining.explanation import Explanation, explained, slowdown_of, spread_of, totals
+from weft.explaining.rerun import Watch
 from weft.results import Results
 from weft.scenario import Scenario
 
@@ -53,11 +55,8 @@ def explain(
 def _explained(
     opened: Results, name: str, why: str, wanted: Sequence[int], most: int, is_again: bool, watch: Watch
 ) -> Explanation:
-    from weft.explaining.choose import label
-    from weft.explaining.evidence import read_evidence
-
     manifest = opened.manifests[name]
-    experiment, spec = again.experiment_of(manifest)
+    experiment, spec = rerun.experiment_of(manifest)
     tables = opened.tables(name)
     for number in wanted:
         if number not in tables["flows"]["flow"]:
@@ -78,9 +77,9 @@ def _explained(
     source = "mean rates: every flow is taken to have had its own all its life"
     if is_again:
         lives = sum(each.life_ns * len(evidence.strands_of[each.number]) for each in order)
-        every = again.every_ps([each.life_ns for each in asked], lives)
+        every = rerun.every_ps([each.life_ns for each in asked], lives)
         if not evidence.is_sampled or (evidence.every_ns or 0) * 1000 > every:
-            found = again.sampled(opened.directory, manifest, spec, every, watch)
+            found = rerun.sampled(opened.directory, manifest, spec, every, watch)
             if found is None:
                 raise Interrupted("given up while the run was simulated again", 130)
             evidence = read_evidence(scenario, spec, found, end_ns)
@@ -105,22 +104,16 @@ def _explained(
         counted=counted,
         slow=slow,
         evidence=evidence,
-        warnings=_warnings(spec, evidence.never_began, manifest),
+        warnings=_warnings(spec, evidence.never_began),
     )
 
 
-def _rank(flow: object) -> float:
-    from weft.explaining.evidence import Flow
-
-    assert isinstance(flow, Flow)
+def _rank(flow: Flow) -> float:
     # One that did not finish is slower than any that did.
     return slowdown_of(flow) * (1e6 if flow.fct_ns is None and flow.size_bytes is not None else 1.0)
 
 
-def _warnings(spec: object, never_began: int, manifest: object) -> list[str]:
-    from collections.abc import Mapping
-
-    assert isinstance(spec, Mapping) and isinstance(manifest, Mapping)
+def _warnings(spec: Mapping[str, Any], never_began: int) -> list[str]:
     found = []
     if spec.get("failure"):
         found.append("links failed during the run: paths are those of its start, and links count with their whole rate")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from weft import whole
 from weft.errors import OutputError, ResultsError
 from weft.explaining.bottleneck import BOUNDED
 from weft.explaining.cause.collision import collided
@@ -65,11 +66,9 @@ def write(explanation: Explanation, path: Path) -> None:
             f'</title>\n<body style="font-family: sans-serif; color: {ink["ink"]}; background: {ink["page"]}">\n'
             f"{drawn}\n<pre>{escape(str(explanation))}</pre></body></html>\n"
         ).encode()
-    beside = path.with_name(f".{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(content)
-        beside.replace(path)
+        whole.put(path, content)
     except OSError as error:
         raise OutputError(f"{path}: cannot be written: {error.strerror}; name another file with --picture") from None
 

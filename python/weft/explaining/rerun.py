@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from weft import _core
 from weft.errors import ResultsError
 from weft.execute.job import Job, do
 from weft.experiment.experiment import Experiment, identity, load
@@ -41,10 +42,16 @@ def experiment_of(manifest: Mapping[str, Any]) -> tuple[Experiment, dict[str, An
     spec = experiment.spec(next(experiment.cells()), manifest["seed"])
     if run_name(identity(spec)) != manifest["run"]:
         raise ResultsError(
-            f"run {manifest['run']}: its manifest does not describe it any more (a file that it names has changed, or "
-            "another version of weft wrote it); run the experiment again"
+            f"run {manifest['run']}: its manifest does not describe it any more: a file that it names has changed, or "
+            f"weft has ({_builds(manifest)}); run the experiment again"
         )
     return experiment, spec
+
+
+def _builds(manifest: Mapping[str, Any]) -> str:
+    """Which weft made the run, and which one reads it."""
+    made = f"weft {manifest['version']} of commit {manifest['commit']}"
+    return f"made by {made}, this is weft {_core.version()} of commit {_core.commit()}"
 
 
 def every_ps(lives_ns: list[int], all_lives_ns: int) -> int:
@@ -77,7 +84,7 @@ def sampled(
         if again["fingerprint"] != manifest["fingerprint"]:
             raise ResultsError(
                 f"run {manifest['run']}, simulated again, has the fingerprint {again['fingerprint']} and not "
-                f"{manifest['fingerprint']}: weft {again['commit']} is not weft {manifest['commit']} that made it; "
+                f"{manifest['fingerprint']} ({_builds(manifest)}); "
                 "run the experiment again, or take --no-again for what the folder holds"
             )
         for table in ("links", "nodes"):
