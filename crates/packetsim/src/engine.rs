@@ -224,10 +224,6 @@ impl Engine for Lossy {
         ending::finish(self)
     }
 
-    fn links(&self) -> usize {
-        self.scenario.network.links.len()
-    }
-
     fn capture(&mut self, links: &[u32], snaplen: u32, application: &str, comment: &str) -> bool {
         self.capture_ports(links, snaplen, application, comment);
         true

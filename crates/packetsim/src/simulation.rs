@@ -60,8 +60,6 @@ pub(crate) trait Engine: Send + Sync + std::fmt::Debug {
     fn samples(&mut self) -> Option<Table>;
     /// Checks conservation and gives the tables. Panics if a packet was lost without being counted: that is our fault.
     fn finish(&mut self) -> Outcome;
-    /// How many links there are.
-    fn links(&self) -> usize;
     /// Captures what leaves the ports of `links` from now on, unless this engine's packets are no frames that a file could hold.
     fn capture(
         &mut self,
@@ -123,7 +121,7 @@ impl Simulation {
 
     /// How many links there are.
     pub fn links(&self) -> usize {
-        self.engine.links()
+        self.links
     }
 
     /// Captures what leaves the ports of `links` from now on: `snaplen` bytes of each frame, 0 for all. Before the first

@@ -215,10 +215,6 @@ impl Engine for Lossless {
     fn finish(&mut self) -> Outcome {
         tally::finish(self)
     }
-
-    fn links(&self) -> usize {
-        self.outputs.len()
-    }
 }
 
 impl Observed for Lossless {
