@@ -84,6 +84,7 @@ pub(crate) trait Engine: Send + Sync + std::fmt::Debug {
 #[derive(Debug)]
 pub struct Simulation {
     engine: Box<dyn Engine>,
+    links: usize,
 }
 
 impl Simulation {
@@ -92,11 +93,12 @@ impl Simulation {
     /// # Errors
     /// Every fault of the sections that the simulator reads.
     pub fn new(scenario: Arc<Scenario>, spec: &Map<String, Value>) -> Result<Self, Vec<Fault>> {
+        let links = scenario.network.links.len();
         let engine: Box<dyn Engine> = match FlowControl::from_spec(spec).map_err(|f| vec![f])? {
             FlowControl::None(_) => Box::new(Lossy::new(scenario, spec)?),
             FlowControl::Credit(credit) => Box::new(Lossless::new(scenario, credit, spec)?),
         };
-        Ok(Self { engine })
+        Ok(Self { engine, links })
     }
 
     /// Handles about `events` events, or what is left of the run.
