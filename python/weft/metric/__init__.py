@@ -11,12 +11,12 @@ METRICS: dict[str, Metric] = {
     for metric in (
         Metric("goodput", "Goodput", "bps", "flow", "higher", "mean", "RFC 2647, section 3.17"),
         Metric("goodput_share", "Goodput share", "share", "flow", "higher", "mean", "Singla et al., NSDI 2012"),
-        Metric("throughput", "Throughput", "bps", "flow", "higher", "mean", "DESIGN.md, section 4"),
+        Metric("throughput", "Throughput", "bps", "flow", "higher", "mean", "weft's own"),
         Metric("fct", "FCT", "ns", "flow", "lower", "mean", "Dukkipati and McKeown, CCR 2006"),
         Metric("closed", "FCT to the last FIN", "ns", "flow", "lower", "mean", "the path diversity study"),
         Metric("slowdown", "Slowdown", "", "flow", "lower", "mean", "Alizadeh et al., SIGCOMM 2013"),
         Metric("latency", "Latency", "ns", "flow", "lower", "mean", "RFC 7679; Dean and Barroso, CACM 2013"),
-        Metric("completion", "Finished", "share", "run", "higher", "mean", "DESIGN.md, section 4"),
+        Metric("completion", "Finished", "share", "run", "higher", "mean", "weft's own"),
         Metric("fairness", "Jain index", "", "run", "higher", "mean", "Jain et al., DEC TR-301, 1984"),
         Metric("payload_share", "Payload share", "share", "host", "higher", "mean", "RFC 2647 and RFC 5136"),
         Metric("utilization", "Utilization", "share", "link", "higher", "max", "RFC 5136, section 2.3"),
@@ -25,8 +25,8 @@ METRICS: dict[str, Metric] = {
         Metric("retransmissions", "Resent", "share", "run", "lower", "mean", "RFC 4898"),
         Metric("core_balance", "Core balance", "", "core", "higher", "min", "Al-Fares et al., SIGCOMM 2008"),
         Metric("excess", "Excess traffic", "share", "flow", "lower", "mean", "the path diversity study"),
-        Metric("path_share", "Paths used", "share", "flow", "higher", "mean", "DESIGN.md, section 4"),
-        Metric("path_evenness", "Path evenness", "", "flow", "higher", "mean", "DESIGN.md, section 4"),
+        Metric("path_share", "Paths used", "share", "flow", "higher", "mean", "weft's own"),
+        Metric("path_evenness", "Path evenness", "", "flow", "higher", "mean", "weft's own"),
     )
 }
 

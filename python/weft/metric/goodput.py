@@ -1,7 +1,7 @@
 """Goodput: payload received over time, per flow.
 
-Source: RFC 2647, section 3.17, applied to payload of the transport; the measurement window is that of DESIGN.md
-section 4 (for a finished flow without warm-up, its size over its completion time).
+Source: RFC 2647, section 3.17, applied to payload of the transport; the measurement window is that of
+docs/model.md (for a finished flow without warm-up, its size over its completion time).
 """
 
 import polars as pl

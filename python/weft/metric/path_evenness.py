@@ -1,6 +1,6 @@
 """Path evenness: n x min(bytes) / sum(bytes) over the n available paths of a flow; 1 when all carried the same.
 
-Source: DESIGN.md section 4.
+Source: weft's own.
 """
 
 import polars as pl

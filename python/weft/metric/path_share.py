@@ -1,6 +1,6 @@
 """Path share: share of the available paths between a flow's hosts that carried anything.
 
-Source: DESIGN.md section 4; the "network utilization" of packet-spraying studies, which give no formula for it.
+Source: weft's own; the "network utilization" of packet-spraying studies, which give no formula for it.
 """
 
 import polars as pl

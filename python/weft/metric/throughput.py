@@ -1,6 +1,6 @@
 """Throughput: all bytes on the wire over time, per flow: headers, retransmissions and control included.
 
-Source: DESIGN.md section 4: goodput with the wire bytes of the flow's first link in place of payload.
+Source: weft's own: goodput with the wire bytes of the flow's first link in place of payload.
 """
 
 import polars as pl

@@ -1,7 +1,8 @@
 """The folder of a run or a sweep, read lazily: what was planned, what is there, what failed, and the tables of a run.
 
-The layout is that of DESIGN.md section 4. `plan.parquet` is written when a sweep ends; where it is not there yet, or
-is older than the sweep, what is planned follows from the sweep in `manifest.json`, else from the runs that are there.
+The layout is that which execute/folder.py writes. `plan.parquet` is written when a sweep ends; where it is not there
+yet, or is older than the sweep, what is planned follows from the sweep in `manifest.json`, else from the runs that are
+there.
 """
 
 import json
