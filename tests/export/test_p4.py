@@ -245,6 +245,7 @@ def test_the_checksum_of_the_pipeline_is_crc_16_arc() -> None:
         ({"load_balance": {"kind": "drill"}}, "drill cannot be exported to P4: it compares the queues"),
         ({"load_balance": {"kind": "reps"}}, "reps cannot be exported to P4: its senders"),
         ({"load_balance": PUBLISHED | {"hash": "as_published"}}, "as_published is for studies alone"),
+        ({"transport": {"kind": "infiniband"}, "load_balance": {"kind": "static"}}, "credit cannot be exported to P4"),
         ({"routing": {"kind": "k_shortest"}}, "k_shortest gives whole paths"),
         ({"load_balance": {"kind": "flowlet", "gap": "1500 ns"}}, "1500 ns is no whole number of microseconds"),
     ],

@@ -16,6 +16,7 @@ from captures import ACK, CWR, ECE, FIN, PSH, SYN, Frame, read
 
 import weft
 from weft.cli import status_of
+from weft.errors import WeftError
 from weft.export.pcap import export_pcap
 
 FABRIC = {"kind": "dumbbell", "left": 2, "right": 2, "link": {"rate": "100 Mbps"}, "bottleneck": {"rate": "20 Mbps"}}
@@ -111,8 +112,22 @@ def test_the_capture_holds_what_the_ports_counted(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "udp"])
 def test_connections_are_whole(name: str) -> None:
-    """At the hosts' ports: SYN first, no byte left out, ACKs of what was sent, FIN where the flow is over."""
     results, _, frames = everything(name)
+    check_whole(name, results, frames)
+
+
+def test_messages_of_a_trace_are_whole(tmp_path: Path) -> None:
+    rows = [f"get,r0,l0,{2_000 + 977 * i},{100_000 * i}" for i in range(20)]
+    rows += [f"set,l1,r1,{500 + 2_111 * i},{100_000 * i}" for i in range(20)]
+    (tmp_path / "trace.csv").write_text("\n".join(["kind,src,dst,size_bytes,start_ns", *rows]))
+    table = experiment(workload=[{"kind": "trace", "file": str(tmp_path / "trace.csv")}])
+    results, frames = capture(table, tmp_path / "trace.pcapng", "*")
+    assert sum(frame.flags & PSH > 0 for frame in frames) > 100
+    check_whole("rpc", results, frames)
+
+
+def check_whole(name: str, results: weft.Results, frames: list[Frame]) -> None:
+    """At the hosts' ports: SYN first, no byte left out, ACKs of what was sent, FIN where the flow is over."""
     hosts = set(results.nodes.filter(results.nodes["kind"] == "host")["node"])
     sent = [frame for frame in frames if frame.interface.partition(">")[0] in hosts]
     by_end: dict[Any, list[Frame]] = collections.defaultdict(list)
@@ -271,6 +286,12 @@ def test_what_is_wrong_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert status_of(["export", "pcap", where, "--out", str(tmp_path / "x.pcapng"), "--link", "sl>sr"]) == 2
     assert "is there already; give another --out" in capsys.readouterr().err
     assert [file.name for file in tmp_path.iterdir()] == ["x.pcapng"]
+
+
+def test_packets_of_infiniband_are_no_frames(tmp_path: Path) -> None:
+    results = weft.run(experiment(transport={"kind": "infiniband"}, queue={}))
+    with pytest.raises(WeftError, match="packets of credit are no Ethernet frames"):
+        export_pcap(results.directory, tmp_path / "x.pcapng", ["sl>sr"])
 
 
 def test_a_run_of_another_engine_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,6 +51,11 @@ def export_p4(place: str | Path, out: str | Path, run: str | None = None, set: t
             f"routing.kind: {routing} gives whole paths, one of which the sending host chooses; a P4 table leads from "
             f"hop to hop: take --set routing.kind={TABLES[0]}"
         )
+    if (control := chosen.spec["flow_control"]["kind"]) != "none":
+        raise WeftError(
+            f"flow_control.kind: {control} cannot be exported to P4: v1model's switches drop what finds no room; take "
+            "--set flow_control.kind=none, and a transport of IP"
+        )
     made = program(balance)
     scenario = chosen.scenario()
     wiring = Wiring(scenario.nodes(), scenario.links())
