@@ -24,8 +24,8 @@ def said(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str], *command
 def test_an_impossible_degree_sequence_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # 20 switches of 4 ports: with 80 hosts none is left to join two switches, with 100 there is no room for all.
     for hosts, message in [
-        (80, "bad.toml:1: topology: switch 0 has no port left for another switch"),
-        (100, "topology.ports: switch 0 has 4 ports, which is not enough for 5 hosts"),
+        (80, "topology.ports: switch 0 has no port left for another switch; take hosts = 42 or fewer, or more ports"),
+        (100, "topology.ports: switch 0 has 4 ports, which is not enough for 5 hosts; take hosts = 42 or fewer, or more ports"),
     ]:
         text = f'[topology]\nkind = "jellyfish"\nhosts = {hosts}\n{WORKLOAD}'
         status, error = said(tmp_path, text, capsys)

@@ -58,8 +58,15 @@ impl Jellyfish {
                         Some(r) => format!(" and {r} to other switches"),
                         None => String::new(),
                     };
+                    let way_out = if (s as u64) < self.switches {
+                        self.fewer_hosts()
+                    } else {
+                        // An added switch takes out whole cables, so it needs two ports for others.
+                        let most = self.ports.saturating_sub(self.network_ports.unwrap_or(2));
+                        format!("take expand_hosts = {most} or fewer")
+                    };
                     let message = format!(
-                        "switch {s} has {} ports, which is not enough for {hosts} hosts{others}",
+                        "switch {s} has {} ports, which is not enough for {hosts} hosts{others}; {way_out}",
                         self.ports
                     );
                     return Err(Fault::new("topology.ports", message));
@@ -67,6 +74,43 @@ impl Jellyfish {
                 Ok(self.network_ports.unwrap_or(self.ports - hosts))
             })
             .collect()
+    }
+
+    /// The way out where hosts leave too few ports: as many as leave each switch one, and all together a tree.
+    fn fewer_hosts(&self) -> String {
+        let (n, all) = (self.switches, self.switches * self.ports);
+        let most = match self.network_ports {
+            Some(r) => n * self.ports.saturating_sub(r),
+            None if n == 1 => self.ports,
+            None => (all - n).min(all.saturating_sub(2 * (n - 1))),
+        };
+        match most {
+            0 => "take more ports".to_owned(),
+            most => format!("take hosts = {most} or fewer, or more ports"),
+        }
+    }
+
+    /// Why the switches cannot be joined, with the key to change and the way out.
+    fn impossible(&self, degrees: &[u64], reason: &str) -> Fault {
+        let n = self.switches;
+        if degrees.iter().any(|&d| d >= n) {
+            let message = format!("{reason}; take network_ports = {}", n - 1);
+            return Fault::new("topology.network_ports", message);
+        }
+        if degrees.iter().all(|&d| d > 0) && degrees.iter().sum::<u64>() / 2 >= n - 1 {
+            return Fault::new("topology", reason);
+        }
+        match self.network_ports {
+            // One port each joins pairs; two make a ring.
+            Some(_) => Fault::new(
+                "topology.network_ports",
+                format!("{reason}; take network_ports = 2 or more"),
+            ),
+            None => Fault::new(
+                "topology.ports",
+                format!("{reason}; {}", self.fewer_hosts()),
+            ),
+        }
     }
 
     fn graph(&self, seed: u64) -> Result<Graph, Fault> {
@@ -91,7 +135,7 @@ impl Shape for Jellyfish {
         let degrees = self.degrees()?;
         let (first, added) = degrees.split_at(self.switches as usize);
         if let Some(reason) = random_graph::impossible(first) {
-            return Err(Fault::new("topology", reason));
+            return Err(self.impossible(first, &reason));
         }
         // Every cable that a new switch takes out makes two; it needs cables whose ends it does not know yet.
         let mut cables = if self.switches == 1 {
@@ -219,23 +263,31 @@ mod tests {
         for (table, text) in [
             (
                 json!({ "hosts": 100 }),
-                "topology.ports: switch 0 has 4 ports, which is not enough for 5 hosts",
+                "topology.ports: switch 0 has 4 ports, which is not enough for 5 hosts; take hosts = 42 or fewer, or more ports",
             ),
             (
                 json!({ "hosts": 80 }),
-                "topology: switch 0 has no port left for another switch",
+                "topology.ports: switch 0 has no port left for another switch; take hosts = 42 or fewer, or more ports",
             ),
             (
                 json!({ "hosts": 60 }),
-                "topology: 20 ports between switches make 10 cables, and 20 switches need 19 to be connected",
+                "topology.ports: 20 ports between switches make 10 cables, and 20 switches need 19 to be connected; take hosts = 42 or fewer, or more ports",
             ),
             (
                 json!({ "hosts": 3, "switches": 3, "ports": 9 }),
-                "topology: a switch has 8 ports for other switches, and there are only 2 others",
+                "topology.network_ports: a switch has 8 ports for other switches, and there are only 2 others; take network_ports = 2",
             ),
             (
                 json!({ "network_ports": 4 }),
-                "topology.ports: switch 0 has 4 ports, which is not enough for 1 hosts and 4 to other switches",
+                "topology.ports: switch 0 has 4 ports, which is not enough for 1 hosts and 4 to other switches; take more ports",
+            ),
+            (
+                json!({ "network_ports": 1 }),
+                "topology.network_ports: 20 ports between switches make 10 cables, and 20 switches need 19 to be connected; take network_ports = 2 or more",
+            ),
+            (
+                json!({ "expand": 1, "expand_hosts": 5 }),
+                "topology.ports: switch 20 has 4 ports, which is not enough for 5 hosts; take expand_hosts = 2 or fewer",
             ),
             (
                 json!({ "expand": 1, "expand_hosts": 3 }),
@@ -246,5 +298,8 @@ mod tests {
             table["kind"] = "jellyfish".into();
             assert_eq!(topology(table).size().unwrap_err().to_string(), text);
         }
+        // The way out is one, and the least.
+        let with = |hosts: u64| topology(json!({ "kind": "jellyfish", "hosts": hosts })).size();
+        assert!(with(42).is_ok() && with(43).is_err());
     }
 }
