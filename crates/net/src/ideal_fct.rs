@@ -48,14 +48,8 @@ impl Scenario {
     /// draw, for InfiniBand, where it depends on the switches, and for several paths with token buckets on them, whose bursts have no one rate.
     pub fn ideal_fct(&self, flow: FlowId) -> Option<Time> {
         let plan = &self.flows[flow.index()];
-        let there = self.links(
-            self.flow_path(flow)
-                .unwrap_or_else(|| self.first_path(plan.src, plan.dst)),
-        );
-        let back = self.links(
-            self.reverse_path(flow)
-                .unwrap_or_else(|| self.first_path(plan.dst, plan.src)),
-        );
+        let (there, back) = self.idle_paths(flow);
+        let (there, back) = (self.links(there), self.links(back));
         if there.is_empty() || back.is_empty() {
             return None;
         }
@@ -69,7 +63,7 @@ impl Scenario {
         if there.iter().chain(&back).any(|l| l.shaper.is_some()) {
             return Some(packet_by_packet(&course, &there, &back));
         }
-        let handshake = opening(&course, &there, &back);
+        let handshake = opening(&course.opening, &there, &back);
         let Course {
             ahead,
             size,
@@ -108,25 +102,37 @@ impl Scenario {
             // Depends on the buffers and delays of the switches, which the simulator knows.
             Transport::Infiniband(_) => return None,
             Transport::Tcp(_) | Transport::Mptcp(_) => {
-                let headers = transport.headers().expect("a connection has headers");
-                let [syn, syn_ack, third] = match transport {
-                    Transport::Mptcp(_) => mptcp::CAPABLE_BYTES.map(u64::from),
-                    _ => [0; 3],
-                };
-                let (syn, syn_ack) = (SYN_BYTES + syn, SYN_BYTES + syn_ack);
-                match plan.opener {
-                    Opener::Source => {
-                        course.opening = vec![(false, syn), (true, syn_ack)];
-                        course.ahead = u64::from(headers.plain) + third;
-                    }
-                    Opener::Destination => {
-                        let request = header + u64::from(plan.request);
-                        course.opening = vec![(true, syn), (false, syn_ack), (true, request)];
-                    }
+                course.opening = self.opening_packets(flow);
+                if plan.opener == Opener::Source {
+                    let headers = transport.headers().expect("a connection has headers");
+                    let third = match transport {
+                        Transport::Mptcp(_) => u64::from(mptcp::CAPABLE_BYTES[2]),
+                        _ => 0,
+                    };
+                    course.ahead = u64::from(headers.plain) + third;
                 }
             }
         }
         Some(course)
+    }
+
+    /// Packets before the payload, each an answer to the one before: whether it comes from the destination, IP bytes.
+    pub(crate) fn opening_packets(&self, flow: FlowId) -> Vec<(bool, u64)> {
+        let plan = &self.flows[flow.index()];
+        let transport = &self.workloads[plan.workload as usize].transport;
+        let [syn, syn_ack] = match transport {
+            Transport::Udp(_) | Transport::Infiniband(_) => return Vec::new(),
+            Transport::Mptcp(_) => [mptcp::CAPABLE_BYTES[0], mptcp::CAPABLE_BYTES[1]],
+            Transport::Tcp(_) => [0; 2],
+        };
+        let (syn, syn_ack) = (SYN_BYTES + u64::from(syn), SYN_BYTES + u64::from(syn_ack));
+        match plan.opener {
+            Opener::Source => vec![(false, syn), (true, syn_ack)],
+            Opener::Destination => {
+                let request = u64::from(transport.header_bytes()) + u64::from(plan.request);
+                vec![(true, syn), (false, syn_ack), (true, request)]
+            }
+        }
     }
 
     fn links(&self, path: Vec<LinkId>) -> Vec<&Link> {
@@ -146,9 +152,8 @@ fn is_widened_by_paths(path: &[&Link]) -> bool {
 }
 
 /// Time until the packets before the payload have come and gone.
-pub(crate) fn opening(course: &Course, there: &[&Link], back: &[&Link]) -> Time {
-    let legs = course.opening.iter();
-    legs.fold(Time::ZERO, |time, &(is_back, bytes)| {
+pub(crate) fn opening(packets: &[(bool, u64)], there: &[&Link], back: &[&Link]) -> Time {
+    packets.iter().fold(Time::ZERO, |time, &(is_back, bytes)| {
         time + one_packet(if is_back { back } else { there }, bytes)
     })
 }
@@ -207,7 +212,7 @@ impl<'a> Hop<'a> {
     }
 }
 
-fn transmit(link: &Link, ip_bytes: u64) -> Time {
+pub(crate) fn transmit(link: &Link, ip_bytes: u64) -> Time {
     link.rate.transmit_time(ip_bytes + u64::from(link.overhead))
 }
 

@@ -13,6 +13,7 @@ pub mod flow_path;
 pub mod flow_size;
 pub mod forwarding;
 pub mod ideal_fct;
+pub mod idle_times;
 pub mod ids;
 pub mod kinds;
 mod lattice;

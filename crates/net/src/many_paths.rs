@@ -55,7 +55,7 @@ impl Scenario {
         let beyond = bytes.saturating_sub(cut.links * (ip_bytes + overhead));
         let sending = Rate(cut.rate).transmit_time(beyond);
         let pacing = Time(((packets - 1) as f64 * course.gap) as u64);
-        Some(opening(course, there, back) + fastest + sending.max(pacing))
+        Some(opening(&course.opening, there, back) + fastest + sending.max(pacing))
     }
 
     /// The links that packets of a flow may take, and paths among which the fastest is.

@@ -1,10 +1,10 @@
 //! Max-min fairness of flows that are divided over links: a flow of rate r loads a link with its share of r.
 //!
-//! As `max_min.rs`, with the weight of the flows that still grow in place of their number. So a flow that is sprayed over
+//! A flow that is sprayed over
 //! equal paths, and one that is bounded by a demand (a link of its own), are the same thing.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use crate::active::{Active, Use};
+use crate::sharing::filling::Filling;
 
 /// The rate of every flow, in the unit of `capacities`.
 ///
@@ -19,51 +19,22 @@ use std::collections::BinaryHeap;
 /// assert!(each.iter().all(|r| (r - 2.0 / 3.0).abs() < 1e-12));
 /// ```
 pub fn rates<U: AsRef<[(u32, f64)]>>(uses: &[U], capacities: &[f64]) -> Vec<f64> {
-    assert!(
-        capacities.iter().all(|c| c.is_finite() && *c >= 0.0),
-        "a capacity is a number, at least 0"
-    );
-    let mut flows: Vec<Vec<u32>> = vec![Vec::new(); capacities.len()];
-    let mut weight = vec![0.0_f64; capacities.len()];
-    for (flow, links) in uses.iter().enumerate() {
-        for &(link, share) in links.as_ref() {
-            assert!(share > 0.0, "a share is above 0");
-            flows[link as usize].push(flow as u32);
-            weight[link as usize] += share;
-        }
-    }
-    let mut growing: Vec<usize> = flows.iter().map(Vec::len).collect();
-    let mut left = capacities.to_vec();
-    // What the subtractions leave of a weight never makes a share negative.
-    let share = |left: f64, weight: f64| left.max(0.0) / weight.max(f64::MIN_POSITIVE);
-    let mut heap: BinaryHeap<_> = (0..capacities.len())
-        .filter(|&l| growing[l] > 0)
-        .map(|l| Reverse((share(left[l], weight[l]).to_bits(), l)))
+    let mut active = Active::new(capacities.to_vec());
+    let slots: Vec<Option<u32>> = (uses.iter())
+        .map(|links| {
+            let part = |&(link, weight): &(u32, f64)| {
+                assert!(weight > 0.0, "a share is above 0");
+                Use { link, weight }
+            };
+            let uses: Vec<Use> = links.as_ref().iter().map(part).collect();
+            (!uses.is_empty()).then(|| active.add(uses, f64::INFINITY))
+        })
         .collect();
-    let mut rates = vec![0.0; uses.len()];
-    let mut is_fixed = vec![false; uses.len()];
-    while let Some(Reverse((key, link))) = heap.pop() {
-        if growing[link] == 0 {
-            continue;
-        }
-        let rate = share(left[link], weight[link]);
-        if rate.to_bits() > key {
-            heap.push(Reverse((rate.to_bits(), link)));
-            continue;
-        }
-        for &flow in &flows[link] {
-            if std::mem::replace(&mut is_fixed[flow as usize], true) {
-                continue;
-            }
-            rates[flow as usize] = rate;
-            for &(other, part) in uses[flow as usize].as_ref() {
-                left[other as usize] -= rate * part;
-                weight[other as usize] -= part;
-                growing[other as usize] -= 1;
-            }
-        }
-    }
-    rates
+    let all: Vec<u32> = slots.iter().flatten().copied().collect();
+    Filling::default().fill(&mut active, &all);
+    (slots.into_iter())
+        .map(|slot| slot.map_or(0.0, |s| active[s].rate))
+        .collect()
 }
 
 #[cfg(test)]

@@ -1,16 +1,106 @@
 //! Max-min fairness: no flow can get more without taking from one that has no more than it.
 //!
-//! Source: Bertsekas and Gallager, Data Networks, 1992, section 6.5.2: all rates grow together until a link is full;
-//! its flows keep what they have, and the others go on. The share of a link, what is left of it over the flows that
-//! still grow, never falls while others are filled; so a heap of shares that are looked at again before they count
-//! finds each full link in turn, without a round over all.
+//! Source: Bertsekas and Gallager, Data Networks, 1992, section 6.5.2. `filling.rs` finds the rates. When a flow comes or
+//! goes, most others keep theirs: so the few that share a link with it are filled alone, in what the others leave, and
+//! then the definition is checked where something moved: every subflow has a full link on which nobody's level is above its own
+//! (or has what it wants). Who fails, and who stands above it on its link, is filled with them the next time, until
+//! nobody fails. Then all have a bottleneck, and that makes the rates the max-min fair ones.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use crate::active::{Active, Bottleneck, ROUNDING, Use};
+use crate::sharing::Change;
+use crate::sharing::filling::Filling;
 
-/// A share, not negative, as bits that sort like it.
-fn sortable(share: f64) -> u64 {
-    share.to_bits()
+weft_net::kind! {
+    /// Max-min fairness: the least gets as much as it can, then the next. What flows do that adapt alike.
+    pub struct MaxMin: "sharing" / "max_min", source "Bertsekas and Gallager, Data Networks, 1992, section 6.5.2" {}
+}
+
+/// Max-min sharing at work.
+#[derive(Clone, Debug, Default)]
+pub struct Levels {
+    filling: Filling,
+    /// Who is filled, and by slot whether it is.
+    slots: Vec<u32>,
+    is_in: Vec<bool>,
+}
+
+impl Levels {
+    /// See [`crate::sharing::Sharer::share`].
+    pub(crate) fn share(&mut self, active: &mut Active, change: &Change) -> &[u32] {
+        for slot in self.slots.drain(..) {
+            if let Some(is_in) = self.is_in.get_mut(slot as usize) {
+                *is_in = false;
+            }
+        }
+        self.is_in.resize(active.slots(), false);
+        for &slot in &change.slots {
+            self.take(active, slot);
+        }
+        let mut touched: Vec<u32> = change.links.clone();
+        for &slot in &change.slots {
+            touched.extend(active[slot].uses.iter().map(|u| u.link));
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        for &link in &touched {
+            for at in 0..active.users(link).len() {
+                let (slot, _) = active.users(link)[at];
+                if active[slot].bottleneck == Bottleneck::Link(link) {
+                    self.take(active, slot);
+                }
+            }
+        }
+        loop {
+            if 2 * self.slots.len() > active.len() {
+                let all: Vec<u32> = active.iter().map(|(slot, _)| slot).collect();
+                all.into_iter().for_each(|slot| self.take(active, slot));
+            }
+            self.filling.fill(active, &self.slots);
+            if self.slots.len() == active.len() || !self.widen(active) {
+                return &self.slots;
+            }
+        }
+    }
+
+    /// Takes a subflow and its siblings among those to be filled.
+    fn take(&mut self, active: &Active, slot: u32) {
+        let mut next = slot;
+        while !std::mem::replace(&mut self.is_in[next as usize], true) {
+            self.slots.push(next);
+            next = active[next].sibling;
+        }
+    }
+
+    /// Takes who is without a bottleneck, and who keeps others from theirs; returns whether there was one.
+    fn widen(&mut self, active: &Active) -> bool {
+        let before = self.slots.len();
+        let touched: Vec<u32> = self.filling.touched().collect();
+        for link in touched {
+            let users = active.users(link);
+            let highest = users.iter().map(|u| active[u.0].level).fold(0.0, f64::max);
+            let is_full = active.is_full(link);
+            for &(slot, _) in users {
+                if self.is_in[slot as usize] || active[slot].bottleneck != Bottleneck::Link(link) {
+                    continue;
+                }
+                if !is_full || active[slot].level < highest * (1.0 - ROUNDING) {
+                    self.take(active, slot);
+                }
+            }
+            // Those that were filled and are held here while somebody who was not has more.
+            let held = users.iter().map(|u| &active[u.0]);
+            let least = held
+                .filter(|s| s.bottleneck == Bottleneck::Link(link))
+                .map(|s| s.level)
+                .fold(f64::INFINITY, f64::min);
+            for &(slot, _) in users {
+                if !self.is_in[slot as usize] && active[slot].level > least * (1.0 + ROUNDING) {
+                    self.take(active, slot);
+                }
+            }
+        }
+        self.slots.len() > before
+    }
 }
 
 /// The rate of every flow, in the unit of `capacities`.
@@ -24,57 +114,20 @@ fn sortable(share: f64) -> u64 {
 /// assert_eq!(rates, [0.5, 0.5, 1.5]);
 /// ```
 pub fn rates<P: AsRef<[u32]>>(paths: &[P], capacities: &[f64]) -> Vec<f64> {
-    assert!(
-        capacities.iter().all(|c| c.is_finite() && *c >= 0.0),
-        "a capacity is a number, at least 0"
-    );
-    let mut uses = vec![0_u32; capacities.len()];
-    for &link in paths.iter().flat_map(|p| p.as_ref()) {
-        uses[link as usize] += 1;
-    }
-    // Flows by link, one list behind the other.
-    let mut first: Vec<usize> = vec![0];
-    for &count in &uses {
-        first.push(first[first.len() - 1] + count as usize);
-    }
-    let mut next = first.clone();
-    let mut flows = vec![0_u32; first[capacities.len()]];
-    for (flow, path) in paths.iter().enumerate() {
-        for &link in path.as_ref() {
-            flows[next[link as usize]] = flow as u32;
-            next[link as usize] += 1;
-        }
-    }
-    let mut left = capacities.to_vec();
-    let mut growing = uses;
-    let share = |left: f64, growing: u32| left.max(0.0) / f64::from(growing);
-    let mut heap: BinaryHeap<_> = (0..capacities.len())
-        .filter(|&l| growing[l] > 0)
-        .map(|l| Reverse((sortable(share(left[l], growing[l])), l)))
+    let mut active = Active::new(capacities.to_vec());
+    let slots: Vec<Option<u32>> = (paths.iter())
+        .map(|path| {
+            let whole = |&link: &u32| Use { link, weight: 1.0 };
+            let uses: Vec<Use> = path.as_ref().iter().map(whole).collect();
+            (!uses.is_empty()).then(|| active.add(uses, f64::INFINITY))
+        })
         .collect();
-    let mut rates = vec![0.0; paths.len()];
-    let mut is_fixed = vec![false; paths.len()];
-    while let Some(Reverse((key, link))) = heap.pop() {
-        if growing[link] == 0 {
-            continue;
-        }
-        let rate = share(left[link], growing[link]);
-        if sortable(rate) > key {
-            heap.push(Reverse((sortable(rate), link)));
-            continue;
-        }
-        for &flow in &flows[first[link]..first[link + 1]] {
-            if std::mem::replace(&mut is_fixed[flow as usize], true) {
-                continue;
-            }
-            rates[flow as usize] = rate;
-            for &other in paths[flow as usize].as_ref() {
-                left[other as usize] -= rate;
-                growing[other as usize] -= 1;
-            }
-        }
-    }
-    rates
+    let all: Vec<u32> = slots.iter().flatten().copied().collect();
+    Filling::default().fill(&mut active, &all);
+    slots
+        .into_iter()
+        .map(|slot| slot.map_or(0.0, |s| active[s].rate))
+        .collect()
 }
 
 #[cfg(test)]
@@ -134,6 +187,125 @@ mod tests {
             }
             for (l, &capacity) in capacities.iter().enumerate() {
                 prop_assert!(on(l as u32).sum::<f64>() <= capacity * (1.0 + 1e-12));
+            }
+        }
+    }
+
+    fn subflow(links: &[u32]) -> Vec<Use> {
+        links
+            .iter()
+            .map(|&link| Use { link, weight: 1.0 })
+            .collect()
+    }
+
+    /// Rates of flows that come one after another, each with subflows on those paths.
+    fn joint(flows: &[&[&[u32]]], capacities: &[f64]) -> Vec<f64> {
+        let mut active = Active::new(capacities.to_vec());
+        let mut levels = Levels::default();
+        let mut flows_slots = Vec::new();
+        for paths in flows {
+            let slots: Vec<u32> = paths
+                .iter()
+                .map(|p| active.add(subflow(p), f64::INFINITY))
+                .collect();
+            active.join(&slots);
+            levels.share(
+                &mut active,
+                &Change {
+                    slots: slots.clone(),
+                    links: vec![],
+                },
+            );
+            flows_slots.push(slots);
+        }
+        flows_slots
+            .iter()
+            .map(|slots| slots.iter().map(|&s| active[s].rate).sum())
+            .collect()
+    }
+
+    #[test]
+    fn subflows_share_as_one_flow_and_pool_their_paths() {
+        // Oracle 16, what LIA aims at: on one bottleneck two subflows get together what one flow gets; on links of their
+        // own the sum of both.
+        assert_eq!(joint(&[&[&[0], &[0]], &[&[0]]], &[1.0]), [0.5, 0.5]);
+        assert_eq!(joint(&[&[&[0], &[1]]], &[1.0, 3.0]), [4.0]);
+        // Link 0 is full when the flow has 1/3 there and the other 2/3; then link 1 is all its.
+        let rates = joint(&[&[&[0], &[1]], &[&[0]]], &[1.0, 1.0]);
+        assert!(
+            (rates[0] - 4.0 / 3.0).abs() < 1e-12 && (rates[1] - 2.0 / 3.0).abs() < 1e-12,
+            "{rates:?}"
+        );
+    }
+
+    #[test]
+    fn a_limit_leaves_the_rest_to_others() {
+        let mut active = Active::new(vec![10.0]);
+        let mut levels = Levels::default();
+        let slots: Vec<u32> = [2.0, f64::INFINITY, 100.0]
+            .into_iter()
+            .map(|l| active.add(subflow(&[0]), l))
+            .collect();
+        levels.share(
+            &mut active,
+            &Change {
+                slots: slots.clone(),
+                links: vec![],
+            },
+        );
+        assert_eq!(
+            slots.iter().map(|&s| active[s].rate).collect::<Vec<_>>(),
+            [2.0, 4.0, 4.0]
+        );
+        assert_eq!(active[slots[0]].bottleneck, Bottleneck::Limit);
+        active[slots[0]].limit = 3.0;
+        levels.share(
+            &mut active,
+            &Change {
+                slots: vec![slots[0]],
+                links: vec![],
+            },
+        );
+        assert_eq!(
+            slots.iter().map(|&s| active[s].rate).collect::<Vec<_>>(),
+            [3.0, 3.5, 3.5]
+        );
+    }
+
+    proptest! {
+        /// Flows come and go, some with several subflows and limits: rates are always those of a filling of all.
+        #[test]
+        fn what_changes_little_by_little_is_what_is_shared_at_once(
+            steps in prop::collection::vec(
+                (prop::collection::vec(prop::collection::btree_set(0_u32..10, 1..4), 1..4), 0_usize..8, 0_u32..30), 1..60),
+            capacities in prop::collection::vec(1_u32..20, 10),
+        ) {
+            let mut active = Active::new(capacities.into_iter().map(f64::from).collect());
+            let mut levels = Levels::default();
+            let mut flows: Vec<Vec<u32>> = Vec::new();
+            for (paths, gone, limit) in steps {
+                let mut change = Change::default();
+                if gone < flows.len() {
+                    for slot in flows.swap_remove(gone) {
+                        change.links.extend(active.remove(slot).uses.iter().map(|u| u.link));
+                    }
+                } else {
+                    let limit = if limit == 0 { f64::INFINITY } else { f64::from(limit) };
+                    let slots: Vec<u32> = paths.iter()
+                        .map(|p| active.add(p.iter().map(|&link| Use { link, weight: 0.5 + f64::from(link) }).collect(), limit))
+                        .collect();
+                    active.join(&slots);
+                    change.slots = slots.clone();
+                    flows.push(slots);
+                }
+                levels.share(&mut active, &change);
+                let mut whole = active.clone();
+                let all: Vec<u32> = whole.iter().map(|(slot, _)| slot).collect();
+                Filling::default().fill(&mut whole, &all);
+                for (slot, subflow) in whole.iter() {
+                    prop_assert!((active[slot].rate - subflow.rate).abs() <= 1e-7 * subflow.rate.max(1e-3),
+                        "{} {subflow:?} {:?}", slot, active[slot]);
+                }
             }
         }
     }
