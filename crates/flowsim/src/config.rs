@@ -103,9 +103,11 @@ fn metrics(list: Option<&Value>) -> Result<Vec<Metric>, Fault> {
 fn refusals(scenario: &Scenario) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (i, plan) in scenario.workloads.iter().enumerate() {
-        if matches!(plan.transport, Transport::Infiniband(_)) {
-            let message =
-                "infiniband waits for credits, which a fluid does not know; take backend packet";
+        if matches!(
+            plan.transport,
+            Transport::Infiniband(_) | Transport::Rocev2(_)
+        ) {
+            let message = "lossless transports wait for room behind a link, which a fluid does not know; take backend packet";
             faults.push(Fault::new(format!("workload[{i}].transport"), message));
         }
         if matches!(plan.kind, Workload::Rpc(_)) {

@@ -286,13 +286,11 @@ mod tests {
     use super::*;
     use crate::active::Use;
     use proptest::prelude::*;
-    use weft_net::kinds::Describe;
 
     fn rates(alpha: f64, paths: &[Vec<u32>], capacities: &[f64]) -> Vec<f64> {
         let kind = AlphaFair {
             alpha,
             precision: 1e-12,
-            ..AlphaFair::defaults()
         };
         let mut active = Active::new(capacities.to_vec());
         let slots = paths.iter().map(|p| {
@@ -351,7 +349,7 @@ mod tests {
             capacities in prop::collection::vec(1_u32..20, 8),
             alpha in prop::sample::select(vec![1.0, 2.0, 3.0]),
         ) {
-            let kind = AlphaFair { alpha, precision: 1e-9, ..AlphaFair::defaults() };
+            let kind = AlphaFair { alpha, precision: 1e-9 };
             let mut active = Active::new(capacities.into_iter().map(f64::from).collect());
             let mut prices = Prices::new(&kind, &active);
             let mut change = Change::default();
