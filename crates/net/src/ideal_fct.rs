@@ -100,7 +100,7 @@ impl Scenario {
                 course.payload = packet - header;
             }
             // Depends on the buffers and delays of the switches, which the simulator knows.
-            Transport::Infiniband(_) => return None,
+            Transport::Infiniband(_) | Transport::Rocev2(_) => return None,
             Transport::Tcp(_) | Transport::Mptcp(_) => {
                 course.opening = self.opening_packets(flow);
                 if plan.opener == Opener::Source {
@@ -121,7 +121,9 @@ impl Scenario {
         let plan = &self.flows[flow.index()];
         let transport = &self.workloads[plan.workload as usize].transport;
         let [syn, syn_ack] = match transport {
-            Transport::Udp(_) | Transport::Infiniband(_) => return Vec::new(),
+            Transport::Udp(_) | Transport::Infiniband(_) | Transport::Rocev2(_) => {
+                return Vec::new();
+            }
             Transport::Mptcp(_) => [mptcp::CAPABLE_BYTES[0], mptcp::CAPABLE_BYTES[1]],
             Transport::Tcp(_) => [0; 2],
         };

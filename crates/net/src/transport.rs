@@ -2,6 +2,7 @@
 
 pub mod infiniband;
 pub mod mptcp;
+pub mod rocev2;
 pub mod tcp;
 pub mod udp;
 
@@ -14,6 +15,7 @@ crate::room! {
         Mptcp(mptcp::Mptcp),
         Udp(udp::Udp),
         Infiniband(infiniband::Infiniband),
+        Rocev2(rocev2::Rocev2),
     }
 }
 
@@ -41,7 +43,7 @@ impl Transport {
         match self {
             Self::Mptcp(m) => m.check(),
             Self::Infiniband(i) => i.check(),
-            Self::Tcp(_) | Self::Udp(_) => Ok(()),
+            Self::Tcp(_) | Self::Udp(_) | Self::Rocev2(_) => Ok(()),
         }
     }
 
@@ -50,7 +52,7 @@ impl Transport {
         match self {
             Self::Tcp(t) => Some(t.clone()),
             Self::Mptcp(m) => Some(m.tcp()),
-            Self::Udp(_) | Self::Infiniband(_) => None,
+            Self::Udp(_) | Self::Infiniband(_) | Self::Rocev2(_) => None,
         }
     }
 
@@ -59,7 +61,7 @@ impl Transport {
         let (ack, data) = match self {
             Self::Tcp(_) => (0, 0),
             Self::Mptcp(m) => (m.data_ack_bytes(), m.mapping_bytes()),
-            Self::Udp(_) | Self::Infiniband(_) => return None,
+            Self::Udp(_) | Self::Infiniband(_) | Self::Rocev2(_) => return None,
         };
         let plain = self.tcp()?.header_bytes();
         // Two bytes of padding, kind and length, and eight bytes per block (RFC 2018).
@@ -80,14 +82,26 @@ impl Transport {
             Self::Mptcp(m) => m.tcp().header_bytes() + m.mapping_bytes(),
             Self::Udp(_) => udp::HEADER_BYTES,
             Self::Infiniband(i) => i.header.0 as u32,
+            Self::Rocev2(_) => rocev2::HEADER_BYTES,
         }
     }
 
     /// Subflows of each flow; `None` where that depends on the network cards of its hosts.
     pub fn subflows(&self) -> Option<u64> {
         match self {
-            Self::Tcp(_) | Self::Udp(_) | Self::Infiniband(_) => Some(1),
+            Self::Tcp(_) | Self::Udp(_) | Self::Infiniband(_) | Self::Rocev2(_) => Some(1),
             Self::Mptcp(m) => m.subflows(),
+        }
+    }
+
+    /// Its `kind`.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Tcp(_) => "tcp",
+            Self::Mptcp(_) => "mptcp",
+            Self::Udp(_) => "udp",
+            Self::Infiniband(_) => "infiniband",
+            Self::Rocev2(_) => "rocev2",
         }
     }
 
@@ -95,7 +109,7 @@ impl Transport {
     pub fn protocol(&self) -> u8 {
         match self {
             Self::Tcp(_) | Self::Mptcp(_) => 6,
-            Self::Udp(_) => 17,
+            Self::Udp(_) | Self::Rocev2(_) => 17,
             // No IP packet: a number that hashes like any other (the one of RoCEv2's UDP would be 17).
             Self::Infiniband(_) => 0,
         }

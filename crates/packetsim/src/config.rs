@@ -48,7 +48,7 @@ impl Config {
                     Congestion::from_table(&with_kind(&w.congestion, "cubic"))
                 }
                 // UDP has none; the default stands in and is never asked.
-                Transport::Udp(_) | Transport::Infiniband(_) => {
+                Transport::Udp(_) | Transport::Infiniband(_) | Transport::Rocev2(_) => {
                     Congestion::from_table(&with_kind(&empty, "reno"))
                 }
             })
@@ -96,13 +96,22 @@ fn refused(workload: &WorkloadPlan, control: &Result<Congestion, Fault>) -> Opti
         );
         return Some(Fault::new("transport.kind", message));
     }
+    if let Transport::Rocev2(_) = workload.transport {
+        let message = format!(
+            "rocev2 ({name}) runs over flow control; write [flow_control] kind = \"pfc\" (with lossless = [] its classes drop)"
+        );
+        return Some(Fault::new("transport.kind", message));
+    }
     let control = control.as_ref().ok().filter(|c| !c.is_for_tcp())?;
     let (kind, why) = match control {
         Congestion::None(_) => ("none", "would fill every queue without end"),
-        _ => ("infiniband", "has no CCT"),
+        Congestion::Infiniband(_) => ("infiniband", "has no CCT"),
+        Congestion::Dcqcn(_) => ("dcqcn", "has no rate"),
+        Congestion::Hpcc(_) => ("hpcc", "carries no telemetry"),
+        _ => ("swift", "has no time stamps of a card"),
     };
     let message = format!(
-        "{kind} is no control of TCP, which {why} ({name}); take cubic, or transport infiniband"
+        "{kind} is no control of TCP, which {why} ({name}); take cubic, or transport infiniband or rocev2"
     );
     Some(Fault::new("congestion.kind", message))
 }

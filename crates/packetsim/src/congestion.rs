@@ -7,12 +7,15 @@ use serde::{Deserialize, Serialize};
 
 pub mod balia;
 pub mod cubic;
+pub mod dcqcn;
 pub mod dctcp;
+pub mod hpcc;
 pub mod infiniband;
 pub mod lia;
 pub mod none;
 pub mod olia;
 pub mod reno;
+pub mod swift;
 
 /// The window, in segments.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -191,5 +194,8 @@ controls! {
     others {
         None(none::None),
         Infiniband(infiniband::Infiniband),
+        Dcqcn(dcqcn::Dcqcn),
+        Hpcc(hpcc::Hpcc),
+        Swift(swift::Swift),
     }
 }

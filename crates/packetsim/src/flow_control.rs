@@ -7,12 +7,14 @@ use weft_net::error::Fault;
 
 pub mod credit;
 pub mod none;
+pub mod pfc;
 
 weft_net::room! {
     /// What keeps links from losing packets: `[flow_control]`.
     pub enum FlowControl {
         None(none::None),
         Credit(credit::Credit),
+        Pfc(pfc::Pfc),
     }
 }
 

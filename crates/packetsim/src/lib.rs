@@ -22,6 +22,7 @@ mod datagram;
 mod ending;
 mod engine;
 mod entropy;
+mod ethernet;
 pub mod flow_control;
 mod flow_table;
 mod frame;
@@ -61,6 +62,7 @@ mod tap;
 mod trace_table;
 mod turns;
 mod wear;
+mod wheel;
 mod window;
 mod wire;
 
@@ -80,6 +82,7 @@ pub fn kinds() -> Vec<weft_net::kinds::Kind> {
         vec![
             flow_control::credit::LaneWeight::describe(),
             flow_control::credit::CreditPort::describe(),
+            flow_control::pfc::Storm::describe(),
         ],
     ]
     .concat()

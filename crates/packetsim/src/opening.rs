@@ -80,7 +80,9 @@ impl Hosts {
                 self.sources[flow as usize] = SourceEnd::Udp(Box::new(source));
                 self.pump(flow, wire);
             }
-            Transport::Infiniband(_) => unreachable!("refused when the experiment was read"),
+            Transport::Infiniband(_) | Transport::Rocev2(_) => {
+                unreachable!("refused when the experiment was read")
+            }
             Transport::Tcp(_) | Transport::Mptcp(_) => match plan.opener {
                 Opener::Source => {
                     self.make_stream(flow, scenario, config);

@@ -4,9 +4,11 @@
 //! until its last bit has left, as in a shared-memory switch.
 
 use serde::{Deserialize, Serialize};
+use weft_net::error::Fault;
 use weft_net::units::Capacity;
 
 pub mod drop_tail;
+pub mod ecn_ramp;
 pub mod ecn_step;
 pub mod red;
 
@@ -15,6 +17,7 @@ weft_net::room! {
     pub enum Queue {
         DropTail(drop_tail::DropTail),
         EcnStep(ecn_step::EcnStep),
+        EcnRamp(ecn_ramp::EcnRamp),
         Red(red::Red),
     }
 }
@@ -74,6 +77,8 @@ impl View {
 pub(crate) enum State {
     /// Nothing.
     Stateless,
+    /// Random numbers.
+    EcnRamp(ecn_ramp::Memory),
     /// The average of RED.
     Red(red::Memory),
 }
@@ -83,6 +88,7 @@ impl Queue {
     pub(crate) fn state(&self, key: u64) -> State {
         match self {
             Self::DropTail(_) | Self::EcnStep(_) => State::Stateless,
+            Self::EcnRamp(_) => State::EcnRamp(ecn_ramp::Memory::new(key)),
             Self::Red(_) => State::Red(red::Memory::new(key)),
         }
     }
@@ -94,7 +100,8 @@ impl Queue {
             (Self::DropTail(q), _) => q.admit(view),
             (Self::EcnStep(q), _) => q.admit(view),
             (Self::Red(q), State::Red(memory)) => q.admit(memory, view),
-            (Self::Red(_), State::Stateless) => unreachable!("a RED port without memory"),
+            (Self::EcnRamp(q), State::EcnRamp(memory)) => q.admit(memory, view),
+            (Self::EcnRamp(_) | Self::Red(_), _) => unreachable!("a port with another's memory"),
         }
     }
 
@@ -103,6 +110,7 @@ impl Queue {
         match self {
             Self::DropTail(q) => q.capacity,
             Self::EcnStep(q) => q.capacity,
+            Self::EcnRamp(q) => q.capacity,
             Self::Red(q) => q.capacity,
         }
     }
@@ -113,7 +121,19 @@ impl Queue {
         match self {
             Self::DropTail(q) => is_packets(q.capacity),
             Self::EcnStep(q) => is_packets(q.capacity) || is_packets(q.threshold),
+            Self::EcnRamp(q) => is_packets(q.capacity) || is_packets(q.min_threshold),
             Self::Red(_) => true,
+        }
+    }
+
+    /// What does not go together.
+    pub(crate) fn fault(&self) -> Option<Fault> {
+        match self {
+            Self::EcnRamp(q) if !q.is_sound() => {
+                let message = "is not above min_threshold, or not in its unit; give both in packets or both in bytes";
+                Some(Fault::new("queue.max_threshold", message))
+            }
+            _ => None,
         }
     }
 }

@@ -14,6 +14,7 @@ use weft_net::results::Table;
 use weft_net::scenario::Scenario;
 
 use crate::engine::Lossy;
+use crate::ethernet::Ethernet;
 use crate::flow_control::FlowControl;
 use crate::lossless::Lossless;
 use crate::outcome::Outcome;
@@ -97,6 +98,7 @@ impl Simulation {
         let engine: Box<dyn Engine> = match FlowControl::from_spec(spec).map_err(|f| vec![f])? {
             FlowControl::None(_) => Box::new(Lossy::new(scenario, spec)?),
             FlowControl::Credit(credit) => Box::new(Lossless::new(scenario, credit, spec)?),
+            FlowControl::Pfc(pfc) => Box::new(Ethernet::new(scenario, pfc, spec)?),
         };
         Ok(Self { engine, links })
     }

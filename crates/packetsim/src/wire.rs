@@ -124,7 +124,7 @@ impl Wire {
             ends: links.iter().map(|l| l.dst.0).collect(),
             disciplines: match queue.state(0) {
                 State::Stateless => Vec::new(),
-                State::Red(_) => (0..links.len())
+                State::Red(_) | State::EcnRamp(_) => (0..links.len())
                     .map(|i| queue.state(key("queue", i)))
                     .collect(),
             },

@@ -56,6 +56,7 @@ SECTIONS: Mapping[str, Section] = {
 
 OF_TRANSPORT: Mapping[str, Mapping[str, str]] = {
     "infiniband": {"flow_control": "credit", "congestion": "none"},
+    "rocev2": {"flow_control": "pfc", "congestion": "none"},
 }
 """Kinds that are taken, when none is named, because of the kind of `[transport]`."""
 

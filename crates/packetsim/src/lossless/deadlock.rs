@@ -15,7 +15,7 @@ use super::lane::NEVER;
 use super::switch::NONE;
 
 /// A ring in a graph: its vertices in order, the first one only once. `next` are the neighbours of each.
-fn ring(next: &[Vec<u32>]) -> Option<Vec<u32>> {
+pub(crate) fn ring(next: &[Vec<u32>]) -> Option<Vec<u32>> {
     // 0: not seen; 1: on the way that is being followed; 2: leads to no ring.
     let mut state = vec![0_u8; next.len()];
     for start in 0..next.len() {
@@ -48,7 +48,7 @@ fn ring(next: &[Vec<u32>]) -> Option<Vec<u32>> {
 }
 
 /// Lanes by name, the first again at the end.
-fn named(network: &Network, lanes: u32, ring: &[u32]) -> String {
+pub(crate) fn named(network: &Network, lanes: u32, ring: &[u32]) -> String {
     let name = |&lane: &u32| {
         let link = network.link_name(LinkId(lane / lanes));
         if lanes == 1 {

@@ -17,7 +17,7 @@ mod adapter;
 mod arbiter;
 mod buffer;
 mod calendar;
-mod deadlock;
+pub(crate) mod deadlock;
 mod fabric;
 mod lane;
 mod marking;

@@ -96,6 +96,7 @@ fn refused(scenario: &Scenario) -> Vec<Fault> {
             Transport::Tcp(_) => "tcp",
             Transport::Mptcp(_) => "mptcp",
             Transport::Udp(_) => "udp",
+            Transport::Rocev2(_) => "rocev2",
         };
         let message = format!(
             "{kind} ({}) does not run over flow_control credit, whose ports carry credits of InfiniBand packets; take transport infiniband, or flow_control none",
