@@ -41,6 +41,7 @@ WRITTEN: Mapping[tuple[str, str, str], str] = {
     (RECORD, "lane_weight", "vl"): "0",
     (RECORD, "credit_port", "links"): '"h0>*"',
     (RECORD, "credit_port", "input_buffer"): "192",
+    (RECORD, "storm", "host"): '"h0"',
     (RECORD, "workload", "name"): '"bulk"',
     (RECORD, "workload", "start"): '"1 ms"',
     (SECTION, "experiment", "name"): '"my experiment"',
@@ -121,6 +122,8 @@ def example(kind: Kind) -> Iterator[str]:
             yield from ("[flow_control]", 'kind = "credit"', f"vl_low = [{{ {inside} }}]")
         case "record", "credit_port":
             yield from ("[flow_control]", 'kind = "credit"', f"ports = [{{ {inside} }}]")
+        case "record", "storm":
+            yield from ("[flow_control]", 'kind = "pfc"', f"storms = [{{ {inside} }}]")
         case "record", "workload":
             yield from ("[[workload]]", 'kind = "permutation"', 'size = "1 MB"', *_assignments(kind))
         case "record", "constraint":
