@@ -27,7 +27,8 @@ def test_an_impossible_degree_sequence_is_refused(tmp_path: Path, capsys: pytest
         (80, "topology.ports: switch 0 has no port left for another switch; take hosts = 42 or fewer, or more ports"),
         (
             100,
-            "topology.ports: switch 0 has 4 ports, which is not enough for 5 hosts; take hosts = 42 or fewer, or more ports",
+            "topology.ports: switch 0 has 4 ports, which is not enough for 5 hosts; "
+            "take hosts = 42 or fewer, or more ports",
         ),
     ]:
         text = f'[topology]\nkind = "jellyfish"\nhosts = {hosts}\n{WORKLOAD}'
