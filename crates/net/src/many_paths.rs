@@ -9,7 +9,8 @@
 //! That needs a schedule that fills all paths from the first byte on, whereas subflows join after a round trip: a real
 //! flow can only be slower. With one path it is the formula of `ideal_fct.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::ideal_fct::{Course, one_packet, opening};
 use crate::ids::{FlowId, LinkId, NodeId};
@@ -48,17 +49,63 @@ impl Scenario {
         let ip_bytes = course.size.min(course.payload) + course.header;
         let over =
             |path: &Vec<LinkId>| one_packet(&path.iter().map(of).collect::<Vec<_>>(), ip_bytes);
-        let fastest = paths.iter().map(over).min()?;
+        let chooses_by_packet = paths.is_empty();
+        let fastest = if chooses_by_packet {
+            self.least_time(plan.src, plan.dst, ip_bytes)?
+        } else {
+            paths.iter().map(over).min()?
+        };
         let packets = course.size.div_ceil(course.payload);
         let overhead = u64::from(there[0].overhead);
         let bytes = course.size + packets * (course.header + overhead);
         let beyond = bytes.saturating_sub(cut.links * (ip_bytes + overhead));
         let sending = Rate(cut.rate).transmit_time(beyond);
         let pacing = Time(((packets - 1) as f64 * course.gap) as u64);
-        Some(opening(&course.opening, there, back) + fastest + sending.max(pacing))
+        let opening = if chooses_by_packet {
+            let mut time = Time::ZERO;
+            for &(is_back, bytes) in &course.opening {
+                let (from, to) = if is_back {
+                    (plan.dst, plan.src)
+                } else {
+                    (plan.src, plan.dst)
+                };
+                time += self.least_time(from, to, bytes)?;
+            }
+            time
+        } else {
+            opening(&course.opening, there, back)
+        };
+        Some(opening + fastest + sending.max(pacing))
     }
 
-    /// The links that packets of a flow may take, and paths among which the fastest is.
+    /// Time in which one IP packet gets from one host to another by the fastest of the next hops that routes offer. They
+    /// are equally many, but need not be equally fast. `None` where there is no way.
+    fn least_time(&self, src: NodeId, dst: NodeId, ip_bytes: u64) -> Option<Time> {
+        // Hops lead closer to the destination, so that a first-in-first-out walk meets a node after all that lead to it.
+        let mut times = BTreeMap::from([(src, Time::ZERO)]);
+        let mut nodes = VecDeque::from([src]);
+        while let Some(node) = nodes.pop_front() {
+            let here = times[&node];
+            for &hop in self.routes.next_hops(node, dst) {
+                let link = &self.network.links[hop.index()];
+                let there = here + one_packet(&[link], ip_bytes);
+                match times.entry(link.dst) {
+                    Entry::Vacant(new) => {
+                        new.insert(there);
+                        nodes.push_back(link.dst);
+                    }
+                    Entry::Occupied(mut known) => {
+                        let least = there.min(*known.get());
+                        known.insert(least);
+                    }
+                }
+            }
+        }
+        times.get(&dst).copied()
+    }
+
+    /// The links that packets of a flow may take, and its paths; none where next hops are chosen packet by packet, of which
+    /// there may be very many.
     fn ways(&self, flow: FlowId) -> (BTreeSet<LinkId>, Vec<Vec<LinkId>>) {
         let plan = &self.flows[flow.index()];
         let paths: Vec<Vec<LinkId>> = if self.load_balance.is_per_flow() {
@@ -67,7 +114,6 @@ impl Scenario {
         } else if self.routes.source.is_some() {
             self.routes.paths(&self.network, plan.src, plan.dst)
         } else {
-            // Next hops: all are equally long, and there may be very many.
             let mut links = BTreeSet::new();
             let mut nodes = vec![plan.src];
             while let Some(node) = nodes.pop() {
@@ -77,7 +123,7 @@ impl Scenario {
                     }
                 }
             }
-            return (links, vec![self.first_path(plan.src, plan.dst)]);
+            return (links, Vec::new());
         };
         (paths.iter().flatten().copied().collect(), paths)
     }
@@ -156,6 +202,21 @@ mod tests {
             "link": { "overhead": 0 },
             "overrides": [{ "links": "s*>l*", "rate": 1_000_000_000 }, { "links": "l*>s*", "rate": 1_000_000_000 }],
         })
+    }
+
+    #[test]
+    fn of_equally_many_hops_the_fastest_lead() {
+        // The links of the first spine take a millisecond: the first packets, and the handshake, are faster over the others.
+        let mut slow = narrow(4);
+        let overrides = slow["overrides"].as_array_mut().unwrap();
+        for links in ["s0>l*", "l*>s0"] {
+            overrides.push(json!({ "links": links, "delay": 1_000_000_000 }));
+        }
+        let tcp = json!({ "kind": "tcp" });
+        assert_eq!(
+            ideal(slow, "spray", tcp.clone()),
+            ideal(narrow(4), "spray", tcp)
+        );
     }
 
     #[test]
