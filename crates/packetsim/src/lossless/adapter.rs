@@ -13,7 +13,7 @@ use weft_net::units::Time;
 use crate::flow_control::credit::{CREDIT, credits};
 use crate::record::{Reason, UNKNOWN};
 
-use super::calendar::{Class, Event};
+use super::calendar::{Class, event};
 use super::lane::NEVER;
 use super::switch::{Choice, NONE};
 use super::{Lossless, Packet, flag};
@@ -285,8 +285,8 @@ impl Lossless {
             Some(size) => {
                 record.delivered += payload.min(size - record.delivered);
                 if record.delivered == size {
-                    let event = Event::new(gone, Class::Drained, packet.flow, Packet::default());
-                    self.calendar.push(event);
+                    let next = event(gone, Class::Drained, packet.flow, Packet::default());
+                    self.calendar.push(next);
                 }
             }
             None => record.delivered += payload,

@@ -39,7 +39,7 @@ use crate::simulation::{End, Engine, Progress};
 
 use adapter::{Adapter, Profile, Source};
 use arbiter::Tables;
-use calendar::{Calendar, Class, Event};
+use calendar::{Calendar, Class, Event, class_of};
 use fabric::Fabric;
 use lane::Lane;
 use marking::Marking;
@@ -125,7 +125,7 @@ impl Lossless {
     #[inline]
     fn handle(&mut self, event: &Event) {
         self.now = event.time;
-        match event.class() {
+        match class_of(event) {
             Class::Head => self.on_head(event.id(), event.packet),
             Class::Tail => self.on_tail(event.id(), event.packet),
             Class::Port => self.on_port(event.id()),

@@ -21,7 +21,7 @@ use crate::simulation::End;
 use super::adapter::{Adapter, Profile, Source};
 use super::arbiter::Tables;
 use super::buffer::Buffer;
-use super::calendar::{Calendar, Class, Event};
+use super::calendar::{Calendar, Class, event};
 use super::fabric::{Fabric, hits, of_port};
 use super::lane::Lane;
 use super::marking::{Marking, Rule};
@@ -338,7 +338,7 @@ fn lay_out(
     warnings.extend(deadlock::warning(network, &fabric, paths));
     let mut calendar = Calendar::new(fabric.lookahead());
     for (i, flow) in scenario.flows.iter().enumerate() {
-        calendar.push(Event::new(
+        calendar.push(event(
             flow.start.0,
             Class::Start,
             i as u32,

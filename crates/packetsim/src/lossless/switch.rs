@@ -13,7 +13,7 @@
 
 use super::arbiter::Arbiter;
 use super::buffer::Buffer;
-use super::calendar::{Class, Event};
+use super::calendar::{Class, event};
 use super::lane::{NEVER, Release};
 use super::{Lossless, Packet, flag};
 
@@ -210,8 +210,8 @@ impl Lossless {
         let output = &mut self.outputs[link as usize];
         if time < output.wake {
             output.wake = time;
-            let event = Event::new(time, Class::Port, link, Packet::default());
-            self.calendar.push(event);
+            let next = event(time, Class::Port, link, Packet::default());
+            self.calendar.push(next);
         }
     }
 
@@ -410,7 +410,7 @@ impl Lossless {
             let head = from + wire.delay + wire.credit + self.fabric.switch_delay;
             (head, Class::Head)
         };
-        self.calendar.push(Event::new(time, class, link, packet));
+        self.calendar.push(event(time, class, link, packet));
     }
 
     /// Credits of the buffer at the end of `link` get free, from the first to the last: its sender will know.

@@ -10,7 +10,7 @@ use crate::flow_control::credit::CREDIT;
 use crate::outcome::{LinkCount, Outcome, QueueCount, Tally};
 
 use super::Lossless;
-use super::calendar::Class;
+use super::calendar::{Class, class_of};
 
 /// Panics unless every packet and every credit is accounted for.
 fn check(run: &Lossless) {
@@ -19,7 +19,7 @@ fn check(run: &Lossless) {
     let mut waiting = vec![0_i64; run.lanes.len()];
     let mut under_way = vec![0_u64; run.scenario.flows.len()];
     for event in run.calendar.events() {
-        if matches!(event.class(), Class::Head | Class::Tail) {
+        if matches!(class_of(event), Class::Head | Class::Tail) {
             let lane = event.id() * lanes + u32::from(event.packet.lane);
             held[lane as usize] += i64::from(event.packet.credits);
             under_way[event.packet.flow as usize] += 1;
