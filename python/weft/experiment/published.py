@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
+from weft import units
 from weft.errors import Fault
 from weft.experiment.document import Document
 from weft.experiment.figures import keys_of
@@ -37,9 +38,32 @@ def faults(document: Document, swept: Iterable[str], specs: Callable[[], Iterabl
         every = list(specs())
         known = dict.fromkeys(["name", "seed", *swept, *(key for spec in every for key in keys_of(spec))])
         workloads = dict.fromkeys(work.get("name", "") for spec in every for work in spec.get("workload", ()))
+        yield from _faults_of_spans(document, path, name, rows, every)
         analysed = document.value.get("analysis")
         for line, message, nearest in _faults_of_rows(rows, list(known), list(workloads), analysed):
             yield document.fault(path, f"{FilePath(name).name}:{line}: {message}", nearest=nearest)
+
+
+def _faults_of_spans(
+    document: Document, path: Path, name: str, rows: Iterable[Row], every: list[Spec]
+) -> Iterator[Fault]:
+    """Rows of a span of time that is neither a time nor a workload's, and runs that sample no goodput."""
+    workloads = dict.fromkeys(work.get("name", "") for spec in every for work in spec.get("workload", ()))
+    of_spans = [row for row in rows if any(row.span)]
+    for row in of_spans:
+        for column, text in zip(("from", "until"), row.span, strict=True):
+            try:
+                if text and text not in workloads:
+                    units.parse_time(text)
+            except units.UnitError:
+                way_out, nearest = suggestion(text, workloads, "workloads")
+                message = f"{column}: {said(text)} is neither a time nor a workload; {way_out}"
+                yield document.fault(path, f"{FilePath(name).name}:{row.line}: {message}", nearest=nearest)
+    measured = [spec.get("measure", {}) for spec in every]
+    if of_spans and any("every" not in m or "goodput" not in m.get("metrics", ["goodput"]) for m in measured):
+        message = 'has numbers of a span of time, which needs samples: write every = "1 ms" under [measure], and '
+        message += '"goodput" among its metrics'
+        yield document.fault(path, f"{FilePath(name).name}:{of_spans[0].line}: {message}")
 
 
 def _faults_of_rows(

@@ -348,6 +348,11 @@ KINDS: list[dict[str, Any]] = [
         "parameters": [
             parameter("file", "file", "The CSV.", required=True),
             parameter("source", "text", "The document, for the caption of the table."),
+            parameter(
+                "notes",
+                {"type": "list", "of": {"type": "text"}},
+                "What has to be known of the document's numbers, like errors in it: sentences below the table.",
+            ),
         ],
     },
     {

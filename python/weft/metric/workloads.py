@@ -20,7 +20,7 @@ def of_workloads(tables: Tables, workloads: Sequence[str], what: str) -> "Mappin
     flows = tables["flows"].filter(pl.col("workload").cast(pl.String).is_in(list(workloads)))
     if flows.is_empty():
         raise ResultsError(f"{what}: there is no flow of {', '.join(workloads)}")
-    found = {"flows": flows, "links": tables["links"]}
+    found = {"flows": flows} | ({"links": tables["links"]} if "links" in tables else {})
     if "paths" in tables:
         found["paths"] = tables["paths"].filter(pl.col("flow").is_in(flows["flow"].to_list()))
     return found

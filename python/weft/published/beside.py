@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from weft.errors import ResultsError
+from weft.metric.spans import of_span
 from weft.metric.workloads import of_workloads
 from weft.published.document import Row, Unreadable, read
 from weft.report.figure.observation import key_value
@@ -18,8 +19,8 @@ from weft.statistics.interval import Interval, mean_interval
 if TYPE_CHECKING:
     from weft.analysis import Answer
 
-Asked = tuple[str, tuple[str, ...]]
-"""A full name and the workloads that it is of."""
+Asked = tuple[str, tuple[str, ...], tuple[str, str]]
+"""A full name, the workloads that it is of, and the span of time."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Pair:
 class Beside:
     """The pairs of one `[[published]]` in the order of its file; `alone` are rows of which there is no cell here.
 
-    `trouble` is why the file could not be read, empty if it was.
+    `trouble` is why the file could not be read, empty if it was; `notes` is what the entry says of the document.
     """
 
     file: str
@@ -77,6 +78,7 @@ class Beside:
     pairs: tuple[Pair, ...] = ()
     alone: tuple[Row, ...] = ()
     trouble: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def beside(folder: Folder, answers: "Sequence[Answer] | None" = None) -> list[Beside]:
@@ -93,7 +95,7 @@ def beside(folder: Folder, answers: "Sequence[Answer] | None" = None) -> list[Be
     for _, rows, _ in documents:
         for row in rows:
             for cell in cells.get(id(row), ()):
-                wanted.setdefault(cell.label, {})[full_name(row.metric), row.workloads] = None
+                wanted.setdefault(cell.label, {})[_asked(row)] = None
     values = _values(folder, wanted)
     if answers is None and any(row.effect for _, rows, _ in documents for row in rows):
         from weft.report.factors import asked_analyses
@@ -107,15 +109,13 @@ def beside(folder: Folder, answers: "Sequence[Answer] | None" = None) -> list[Be
             own = (
                 _of_analyses(folder, row, answers or ())
                 if row.effect
-                else [
-                    _pair(row, cell, values[cell.label, full_name(row.metric), row.workloads])
-                    for cell in cells[id(row)]
-                ]
+                else [_pair(row, cell, values[cell.label, _asked(row)]) for cell in cells[id(row)]]
             )
             pairs += own
             alone += [] if own else [row]
         file = Path(entry["file"]).name
-        found.append(Beside(file, str(entry.get("source", "")), tuple(pairs), tuple(alone), trouble))
+        source, notes = str(entry.get("source", "")), tuple(entry.get("notes") or ())
+        found.append(Beside(file, source, tuple(pairs), tuple(alone), trouble, notes))
     return found
 
 
@@ -149,11 +149,13 @@ def _cells(folder: Folder, row: Row) -> Iterator[Cell]:
             yield cell
 
 
-def _values(
-    folder: Folder, wanted: Mapping[str, Mapping[Asked, None]]
-) -> dict[tuple[str, str, tuple[str, ...]], list[float | str]]:
-    """By cell, name and workloads a number per run, or why it has none; each run's tables are read once."""
-    found: dict[tuple[str, str, tuple[str, ...]], list[float | str]] = {}
+def _asked(row: Row) -> Asked:
+    return full_name(row.metric), row.workloads, row.span
+
+
+def _values(folder: Folder, wanted: Mapping[str, Mapping[Asked, None]]) -> dict[tuple[str, Asked], list[float | str]]:
+    """By cell and what is asked a number per run, or why it has none; each run's tables are read once."""
+    found: dict[tuple[str, Asked], list[float | str]] = {}
     total = sum(len(cell.done) for cell in folder.cells if cell.label in wanted)
     seen = 0
     for cell in folder.cells:
@@ -162,27 +164,31 @@ def _values(
         for run in cell.done:
             folder.tell("published", seen, total)
             seen += 1
-            for (name, workloads), value in _of_run(folder, run, list(wanted[cell.label])).items():
-                found.setdefault((cell.label, name, workloads), []).append(value)
+            for asked, value in _of_run(folder, run, list(wanted[cell.label])).items():
+                found.setdefault((cell.label, asked), []).append(value)
     return found
 
 
 def _of_run(folder: Folder, run: Run, asked: Sequence[Asked]) -> dict[Asked, float | str]:
     tables = run.tables
     values: dict[Asked, float | str] = {}
-    for workloads in dict.fromkeys(workloads for _, workloads in asked):
-        names = [name for name, own in asked if own == workloads]
-        known = {name: folder.run_values.get(name, {}).get(run.name) for name in names if not workloads}
+    for workloads, span in dict.fromkeys((workloads, span) for _, workloads, span in asked):
+        names = [name for name, *own in asked if own == [workloads, span]]
+        is_plain = not workloads and not any(span)
+        known = {name: folder.run_values.get(name, {}).get(run.name) for name in names if is_plain}
         lacking = [name for name in names if known.get(name) is None]
         found: Mapping[str, float | str] = {}
         if lacking:
             try:
-                found = numbers_of(of_workloads(tables, workloads, lacking[0]) if workloads else tables, lacking)
+                part = of_span(tables, *span, lacking[0]) if any(span) else tables
+                if workloads:
+                    part = of_workloads(part, workloads, lacking[0])
+                found = numbers_of(part, lacking)
             except ResultsError as error:
                 found = dict.fromkeys(lacking, str(error))
         for name in names:
             value = known.get(name)
-            values[name, workloads] = found.get(name, f"{name}: is no number") if value is None else value
+            values[name, workloads, span] = found.get(name, f"{name}: is no number") if value is None else value
     return values
 
 

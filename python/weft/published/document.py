@@ -21,9 +21,14 @@ OWN: Mapping[str, str] = {
     "effect": "An effect of [[analysis]], like load_balance.kind x transport.rack: the number is its p-value.",
     "value": "The number, with its unit.",
     "half_width": "Half of the interval that the document gives, written like the value; empty: none.",
+    "from": "The number is of a span of time from here on: 2 s, or the name of a workload, which means its start.",
+    "until": "Where the span ends, likewise; of a span there are goodput and fairness, from samples of goodput.",
     "of": "What 100 % are, for values in per cent of something that is no share itself: 1 Gbps.",
     "source": "Where in the document it stands.",
 }
+OF_SPANS = ("goodput", "fairness")
+"""Metrics that are known of a span of time."""
+
 UNITS = {"bps": "242.4 kbps", "ns": "150 us", "bytes": "64 KiB", "packets": "12", "share": "95 %", "": "0.93"}
 """A number by its unit, as an example."""
 
@@ -53,6 +58,10 @@ class Row:
     of: float | None
     source: str
     keys: Mapping[str, str]
+    span: tuple[str, str] = ("", "")
+    """From and until, each a time or the name of a workload; empty: the run's beginning and end."""
+    in_bytes: bool = False
+    """Whether a rate is written in bytes per second, and is to be shown so."""
 
     @property
     def is_share(self) -> bool:
@@ -133,7 +142,27 @@ def _row(line: int, fields: Mapping[str, str]) -> Row:
         raise _Wrong(f"half_width: {said(own['half_width'])} is negative")
     workloads = tuple(name.strip() for name in own["workload"].split(";") if name.strip())
     keys = {name: text for name, text in fields.items() if name not in OWN and text}
-    return Row(line, own["metric"], unit, workloads, own["effect"], value, half, of, own["source"], keys)
+    span = (own["from"], own["until"])
+    if any(span):
+        metrics = ", ".join(OF_SPANS)
+        if own["metric"].partition(".")[0] not in OF_SPANS or own["effect"]:
+            raise _Wrong(
+                f"from, until: {said(own['metric'])} is not known of a span of time; of one there are {metrics}"
+            )
+    return Row(
+        line,
+        own["metric"],
+        unit,
+        workloads,
+        own["effect"],
+        value,
+        half,
+        of,
+        own["source"],
+        keys,
+        span,
+        "B/s" in own["value"],
+    )
 
 
 def _unit(metric: str) -> str:

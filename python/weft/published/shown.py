@@ -23,6 +23,8 @@ LAST = ("published", "ours", "deviation")
 MOST_PERCENT = 2.0
 """Deviation, as a share, from which it is told as a factor."""
 SHARE = Quantity("share", "", "%", 100.0)
+MEGABYTES = Quantity("rate", "", "MB/s", 1 / 8e6)
+"""How rates are shown that the document has in bytes per second."""
 
 
 @dataclass(frozen=True)
@@ -148,20 +150,23 @@ def what(row: Row) -> str:
     text = f"{name}.{summary}" if dot else name
     if row.effect:
         return f"p({text})"
-    return f"{text} of {', '.join(row.workloads)}" if row.workloads else text
+    text += f" of {', '.join(row.workloads)}" if row.workloads else ""
+    return text + "".join(f" {word} {place}" for word, place in zip(("from", "until"), row.span, strict=True) if place)
 
 
 def shown_in(rows: Sequence[Row], largest: float) -> Quantity:
     """The unit of rows of one metric, whose largest magnitude, published or ours, is given."""
     if rows[0].effect:
         return Quantity("p", "", "", 1.0)
+    if all(row.in_bytes for row in rows):
+        return MEGABYTES
     return SHARE if rows[0].is_share else quantity(f"x_{rows[0].unit}" if rows[0].unit else "x", largest)
 
 
 def _table(one: Beside) -> Shown:
     title = f"Published numbers: {one.source or one.file}"
     if one.trouble:
-        return Shown(title, ("", *LAST), (), (one.trouble,))
+        return Shown(title, ("", *LAST), (), (one.trouble, *one.notes))
     axes = _axes(one)
     effects = any(pair.row.effect for pair in one.pairs)
     has_source = any(pair.row.source for pair in one.pairs)
@@ -263,7 +268,7 @@ def _notes(one: Beside) -> list[str]:
         lines = ", ".join(str(row.line) for row in one.alone[:12]) + (", ..." if len(one.alone) > 12 else "")
         are = "number has" if len(one.alone) == 1 else "numbers have"
         notes.append(f"{len(one.alone)} published {are} no cell in this sweep ({one.file}, line {lines})")
-    return notes
+    return notes + [note.rstrip(".") for note in one.notes]
 
 
 def _of_row(one: Beside, row: Row) -> dict[str, object]:
