@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 from synthetic import fat_tree, write_folder
 
-from weft.errors import ResultsError
+import weft
+from weft.errors import ExperimentError, ResultsError
 from weft.report.choose import choose
 from weft.report.figure import FIGURES, Ask, ask
 from weft.report.figure.ecdf import staircase
@@ -176,3 +177,35 @@ def test_a_figure_that_takes_cells_together_says_so(swept: Path):
     together = FIGURES["bar"].draw(folder, Ask("bar", y="goodput", x="topology.k"))
     assert "together" not in told_apart.caption
     assert "Takes all values of load_balance.kind together, so the spread holds their differences." in together.caption
+
+
+def test_what_was_sampled_of_flows_is_summed_by_their_ends(tmp_path: Path):
+    # Two senders of 400 kb/s to one receiver, the second of them from the middle on.
+    results = weft.run(
+        {
+            "topology": {"kind": "star", "hosts": 3, "link": {"rate": "1 Mbps", "delay": "10 us", "overhead": 0}},
+            "transport": {"kind": "udp", "rate": "400 kbps"},
+            "backend": {"until": "4 s"},
+            "workload": [
+                {"kind": "pairs", "pairs": ["h0>h1"]},
+                {"name": "later", "kind": "pairs", "pairs": ["h2>h1"], "start": "2 s"},
+            ],
+            "measure": {"every": "500 ms", "metrics": ["goodput"]},
+        }
+    )
+    payload = 400 * 1472 / 1500
+    received = results.figure("series", y="goodput", by="dst").tables["table"]
+    assert received["name"].unique().to_list() == ["h1"] and received.height == 8
+    values = received.sort(received.columns[-2])[received.columns[-1]].to_list()
+    assert values == [pytest.approx(payload * (1 if place < 4 else 2), rel=0.05) for place in range(8)]
+    sent = results.figure("series", y="goodput", by="src")
+    assert sorted(sent.tables["table"]["name"].unique()) == ["h0", "h2"] and "<svg" in sent.svg()
+    with pytest.raises(ExperimentError, match="samples are drawn by src, dst, workload"):
+        weft.load(SERIES | {"report": [{"figure": "series", "y": "goodput", "by": "topology.kind"}]})
+
+
+SERIES = {
+    "topology": {"kind": "star", "hosts": 3},
+    "workload": [{"kind": "pairs", "pairs": ["h0>h1"], "size": "1 MB"}],
+    "measure": {"every": "1 ms"},
+}

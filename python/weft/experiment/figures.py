@@ -19,6 +19,12 @@ from weft.report.figure import FIGURES, Kind
 
 Spec = Mapping[str, Any]
 
+ENDS = ("src", "dst", "workload")
+"""What samples of flows are summed by."""
+
+OF_FLOWS = ("goodput", "sent", "cwnd")
+"""Samples of flows that can be summed."""
+
 CELL = "cell"
 """In place of a key: every cell by itself."""
 
@@ -58,6 +64,12 @@ def _faults_of_entry(
             message, nearest = _fault_of_y(kind, value, next(iter(specs()), {}))
             if message:
                 yield document.fault((*path, key), message, value=value, nearest=nearest)
+        elif kind.of == "samples":
+            if value not in ENDS or entry.get("y") not in OF_FLOWS:
+                message = (
+                    f"samples are drawn by {', '.join(ENDS)}, which needs samples of flows ({', '.join(OF_FLOWS)})"
+                )
+                yield document.fault((*path, key), message, value=value)
         elif any(name.startswith(f"{value}.") for name in known):
             continue  # Whole tables are swept, and their section tells them apart.
         elif value not in known and not any(value in keys_of(spec) for spec in specs()):

@@ -37,7 +37,12 @@ FIGURES: dict[str, Kind] = {
         Kind("reach", "Share of the other hosts within so many hops, a curve per by.", (), ("by",), "links"),
         Kind("fabric", "Link utilization as colour over the drawn fabric, a panel per cell.", (), (), "links"),
         Kind(
-            "series", "Samples of y over time: mean over flows, or a handful of flows or queues.", ("y",), (), "samples"
+            "series",
+            "Samples of y over time: mean over flows, or a handful of flows or queues; by src, dst or workload the sum "
+            "over the flows of each.",
+            ("y",),
+            ("by",),
+            "samples",
         ),
         Kind("applications", "Links that each workload uses, in its colour over the drawn fabric.", (), (), "links"),
         Kind("published", "Ours as a share of each [[published]] number, with interval.", (), (), "published"),

@@ -48,6 +48,10 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     """Draw the samples of the metric `y` over time."""
     assert ask.y is not None
     y = ask.y
+    if ask.by is not None:
+        from weft.report.figure import ends
+
+        return ends.draw(folder, ask)
     if y == "goodput":
         return _mean_over_flows(folder, ask, y)
     return _handful(folder, ask, y)
@@ -57,7 +61,7 @@ def _mean_over_flows(folder: Folder, ask: Ask, y: str) -> Figure:
     import altair as alt
 
     cells, selection = drawn_cells(folder, MOST_COLOURS)
-    cells, unsampled = _sampled_cells(cells, y)
+    cells, unsampled = sampled_cells(cells, y)
     parts, is_thinned = [], False
     for cell in cells:
         samples = samples_of(cell.done[0], y)
@@ -68,7 +72,7 @@ def _mean_over_flows(folder: Folder, ask: Ask, y: str) -> Figure:
         is_thinned |= thinned
         parts.append(thin.with_columns(pl.lit(cell.label).alias("cell")))
     frame = pl.concat(parts)
-    table, time, shown = _scaled(frame, SAMPLED[y].name)
+    table, time, shown = scaled(frame, SAMPLED[y].name)
     groups = [cell.label for cell in cells]
     chart = (
         alt.Chart(alt.NamedData("table"))
@@ -98,7 +102,7 @@ def _handful(folder: Folder, ask: Ask, y: str) -> Figure:
     cells, selection = drawn_cells(folder, MOST_PANELS)
     sampled = SAMPLED.get(y, Sampled(y, "entity"))
     parts, is_thinned, most = [], False, 0
-    cells, unsampled = _sampled_cells(cells, y)
+    cells, unsampled = sampled_cells(cells, y)
     for cell in cells:
         samples = samples_of(cell.done[0], y)
         chosen = _slow_and_fast(cell.done[0], samples) if sampled.entity == "flow" else _busiest(samples)
@@ -116,7 +120,7 @@ def _handful(folder: Folder, ask: Ask, y: str) -> Figure:
                     pl.lit(word if sampled.entity == "flow" else entity).alias("name"),
                 )
             )
-    table, time, shown = _scaled(pl.concat(parts), sampled.name)
+    table, time, shown = scaled(pl.concat(parts), sampled.name)
     if sampled.entity == "flow":
         names = table["name"].unique(maintain_order=True).to_list()
         colour = alt.Color(
@@ -163,7 +167,7 @@ def _handful(folder: Folder, ask: Ask, y: str) -> Figure:
     return Figure(slug("series", y), ask.title or f"{shown.title} over time", caption, spec, drawn)
 
 
-def _sampled_cells(cells: list[Cell], y: str) -> tuple[list[Cell], str]:
+def sampled_cells(cells: list[Cell], y: str) -> tuple[list[Cell], str]:
     """The cells whose first repeat has samples of `y`, and a sentence on the others; none at all is a ResultsError."""
     sampled, reason = [], None
     for cell in cells:
@@ -200,12 +204,12 @@ def samples_of(run: Run, metric: str) -> pl.DataFrame:
     return present
 
 
-def binned(ordered: pl.DataFrame, how: pl.Expr) -> tuple[pl.DataFrame, bool]:
-    """At most `MOST_POINTS` rows of (time_ns, value): equal steps of time, `value` by `how`; and whether needed."""
-    if ordered.height <= MOST_POINTS:
+def binned(ordered: pl.DataFrame, how: pl.Expr, most: int = MOST_POINTS) -> tuple[pl.DataFrame, bool]:
+    """At most `most` rows of (time_ns, value): equal steps of time, `value` by `how`; and whether needed."""
+    if ordered.height <= most:
         return ordered.select("time_ns", "value"), False
     first, last = int(ordered["time_ns"].min()), int(ordered["time_ns"].max())  # type: ignore[arg-type]
-    step = max(1, -(-(last - first + 1) // MOST_POINTS))
+    step = max(1, -(-(last - first + 1) // most))
     thin = (
         ordered.with_columns(((pl.col("time_ns") - first) // step).alias("step"))
         .group_by("step", maintain_order=True)
@@ -233,7 +237,8 @@ def _busiest(samples: pl.DataFrame) -> list[str]:
     return means.sort("value", "entity", descending=[True, False])["entity"].head(HANDFUL).to_list()
 
 
-def _scaled(frame: pl.DataFrame, name: str) -> tuple[pl.DataFrame, Any, Any]:
+def scaled(frame: pl.DataFrame, name: str) -> tuple[pl.DataFrame, Any, Any]:
+    """Samples with readable units: the table, and the quantities of its time and of its values (a column `name`)."""
     last, largest = frame["time_ns"].max(), frame["value"].max()
     assert isinstance(last, int) and isinstance(largest, float)
     time, shown = quantity("time_ns", last), quantity(name, largest)
