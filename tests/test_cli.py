@@ -246,6 +246,29 @@ def test_a_study_has_settings_for_all_its_files(small: Path) -> None:
     ]
 
 
+def test_a_study_is_searched_where_it_says_so(small: Path) -> None:
+    study = small / "study"
+    study.mkdir()
+    look = '[objective]\nmetric = "fct"\n[space]\n"workload[0].size" = ["10 kB", "20 kB"]\n[search]\ntrials = 2\n'
+    (study / "one.toml").write_text(SMALL)
+    (study / "look.toml").write_text(SMALL + look)
+    (study / "quick.toml").write_text('files = ["one.toml"]\nsearches = ["look.toml"]\n[set]\nseed = 5\n')
+    done = weft("run", "study", "--no-report", "--json", cwd=small)
+    document = json.loads(done.stdout)
+    assert [one["directory"] for one in document["experiments"]] == ["out/study/one"]
+    (found,) = document["searches"]
+    assert found["directory"] == "out/study/look" and found["best"]["values"] == {"workload[0].size": "10 kB"}
+    assert json.loads((small / "out/study/one/manifest.json").read_text())["experiment"]["seed"] == 5
+    # `weft search` of the study is the same search, which is there already.
+    again = weft("search", "study", "--no-report", "--json", "--out", "out/study/look", cwd=small)
+    assert json.loads(again.stdout)["best"] == found["best"]
+    (study / "quick.toml").write_text('files = ["one.toml"]\nsearches = "look.toml"\n')
+    done = weft("run", "study", cwd=small)
+    assert done.stderr.splitlines() == [
+        'study/quick.toml:2: searches: lists files with an [objective]: searches = ["search.toml"]'
+    ]
+
+
 def test_a_run_at_its_limit_is_whole_and_status_1(small: Path) -> None:
     done = weft("run", "small.toml", "--no-report", "--out", "o", "--set", "backend.limit=3 us", cwd=small)
     assert done.returncode == 1

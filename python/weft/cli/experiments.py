@@ -19,6 +19,14 @@ def experiments_of(file: Path, settings: list[str]) -> "list[tuple[Path, Experim
         return [(each, load(each, [*study.settings, *settings], partial(tell, "cells"))) for each in study.files]
 
 
+def searches_of(file: Path, settings: list[str]) -> "list[tuple[Path, Experiment]]":
+    """The searches that FILE means, each with its file: those that a study lists, as they are written."""
+    from weft.experiment.experiment import load
+    from weft.experiment.study import read_study
+
+    return [(each, load(each, settings)) for each in read_study(file).searches]
+
+
 def output_folder(out: Path | None, given: Path, file: Path, files: int) -> Path:
     """Where the results of `file` go, which is one of the `files` that `given` means; `out` is what --out says."""
     from weft.experiment.study import read_study

@@ -8,11 +8,12 @@ from typing import Annotated
 import typer
 
 from weft.cli.documents import run_document
-from weft.cli.experiments import experiments_of, output_folder
+from weft.cli.experiments import experiments_of, output_folder, searches_of
 from weft.cli.interrupt import interruptible
 from weft.cli.options import AsJson, File, Jobs, On, Report, Setting
 from weft.cli.report import written
 from weft.cli.results import print_results
+from weft.cli.search import searched
 from weft.cli.trouble import page_of, print_trouble
 
 
@@ -30,7 +31,7 @@ def command(
     report: Report = True,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment or its whole sweep.
+    """Run an experiment or its whole sweep, or all of a study, its searches too.
 
     What the output folder has already is not run again: an interrupted sweep goes on with the same command.
     """
@@ -40,7 +41,9 @@ def command(
 
     settings = [*(set or []), *([f"backend.kind={json.dumps(backend)}"] if backend else [])]
     named = experiments_of(file, settings)
-    experiments = [(experiment, output_folder(out, file, each, len(named))) for each, experiment in named]
+    looking = searches_of(file, [])
+    count = len(named) + len(looking)
+    experiments = [(experiment, output_folder(out, file, each, count)) for each, experiment in named]
     documents = []
     is_whole = True
     for experiment, directory in experiments:
@@ -56,7 +59,16 @@ def command(
         print_trouble(outcome, results)
         if not as_json:
             print_results(outcome, results, page)
-    if as_json:
+    found = []
+    for each, experiment in looking:
+        if not as_json:
+            print(f"\n{experiment.name}")
+        document, is_found = searched(experiment, output_folder(out, file, each, count), jobs, on, report, as_json)
+        found.append(document)
+        is_whole &= is_found
+    if as_json and looking:
+        print(json.dumps({"experiments": documents, "searches": found}, indent=1))
+    elif as_json:
         print(json.dumps(documents[0] if len(documents) == 1 else {"experiments": documents}, indent=1))
     if not is_whole:
         raise typer.Exit(1)

@@ -3,17 +3,18 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from weft.cli.experiments import experiments_of, output_folder
+from weft.cli.experiments import experiments_of, output_folder, searches_of
 from weft.cli.interrupt import interruptible
 from weft.cli.options import AsJson, File, Jobs, On, Report, Setting
 from weft.cli.trouble import page_of, print_warnings
 from weft.errors import WeftError
 
 if TYPE_CHECKING:
+    from weft.experiment.experiment import Experiment
     from weft.searching.found import Found
 
 
@@ -36,30 +37,42 @@ def command(
 
     A search that was interrupted, or is asked for more trials, goes on with the same command.
     """
+    settings = [*(set or []), *([f"search.trials={trials}"] if trials is not None else [])]
+    (place, experiment), *others = searches_of(file, settings) or experiments_of(file, settings)
+    if others:
+        raise WeftError(f"{file}: holds several experiments; a search is of one: name its file, like {place}")
+    directory = out or Path("out") / f"{output_folder(None, file, place, 1).name}-search"
+    document, is_whole = searched(experiment, directory, jobs, on, report, as_json)
+    if as_json:
+        print(json.dumps(document, indent=1))
+    if not is_whole:
+        raise typer.Exit(1)
+
+
+def searched(
+    experiment: "Experiment", directory: Path, jobs: int | None, on: str, report: bool, is_quiet: bool
+) -> "tuple[dict[str, Any], bool]":
+    """Search, write the page and, unless it is to be quiet, print what was found.
+
+    Gives it as one document, and whether all went well.
+    """
     from rich.console import Console
 
     from weft.progress import observer
     from weft.searching import go
     from weft.searching.shown import print_found
 
-    settings = [*(set or []), *([f"search.trials={trials}"] if trials is not None else [])]
-    (place, experiment), *others = experiments_of(file, settings)
-    if others:
-        raise WeftError(f"{file}: holds several experiments; a search is of one: name its file, like {place}")
-    directory = out or Path("out") / f"{output_folder(None, file, place, 1).name}-search"
     with interruptible() as stop:
         found = go(experiment, directory, observer(), stop, jobs, on)
     page, is_written = page_of(partial(_written, found), "the same command") if report else (None, True)
-    if as_json:
-        print(json.dumps(found.document | {"report": str(page) if page else None}, indent=1))
-    else:
+    if not is_quiet:
         print_warnings(list(found.warnings))
         print_found(Console(), found)
         print(f"results: {directory}")
         if page:
             print(f"report:  {page}")
-    if found.counts["failed"] or (found.best is None and not found.front) or not is_written:
-        raise typer.Exit(1)
+    is_whole = not found.counts["failed"] and (found.best is not None or bool(found.front)) and is_written
+    return found.document | {"report": str(page) if page else None}, is_whole
 
 
 def _written(found: "Found") -> Path:
