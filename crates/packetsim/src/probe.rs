@@ -11,7 +11,7 @@ use weft_net::units::Time;
 use crate::schedule::{Metric, Schedule};
 
 /// Names in the `metric` column, in the order of [`Metric`].
-const METRICS: [&str; 7] = [
+const METRICS: [&str; 9] = [
     "goodput_bps",
     "cwnd_bytes",
     "srtt_ns",
@@ -19,6 +19,8 @@ const METRICS: [&str; 7] = [
     "utilization",
     "subflow_goodput_bps",
     "sent_bps",
+    "paused",
+    "buffer_bytes",
 ];
 
 /// What a probe may ask of a network, between two events.
@@ -33,6 +35,18 @@ pub(crate) trait Observed {
     fn sent(&self, flow: usize) -> u64;
     /// Whether the flow has begun and its source is not done.
     fn is_open(&self, flow: usize) -> bool;
+    /// Virtual lanes, or classes, of each link that may have to wait for the buffer behind it; 0 where none ever waits.
+    fn lanes(&self) -> u32 {
+        0
+    }
+    /// Ps before `now` that a lane (link x lanes + lane) could not send for lack of room behind the link.
+    fn paused_before(&self, _lane: u32, _now: u64) -> u64 {
+        0
+    }
+    /// Bytes that the buffer behind a link holds of a lane, with those on their way there.
+    fn buffered_bytes(&self, _lane: u32, _now: u64) -> u64 {
+        0
+    }
     /// Payload that has arrived over a subflow of a multipath flow, as long as its receiver exists.
     fn subflow_delivered(&self, _id: usize) -> Option<u64> {
         None
@@ -61,11 +75,16 @@ pub(crate) struct Probe {
     pub(crate) delivered_before: Vec<u64>,
     pub(crate) delivered_until: Vec<u64>,
     flows: usize,
+    subflows: usize,
     last_delivered: Vec<u64>,
     last_sent: Vec<u64>,
     last_busy: Vec<u64>,
     /// By subflow of a multipath flow: payload received; empty unless it is sampled.
     last_received: Vec<u64>,
+    /// By link and lane: time without room behind it.
+    last_paused: Vec<u64>,
+    /// Lanes of a link, once something of them has been seen.
+    lanes: u32,
     switch_ports: Vec<u32>,
     rows: Rows,
 }
@@ -113,6 +132,7 @@ impl Probe {
             delivered_before: Vec::new(),
             delivered_until: Vec::new(),
             flows: scenario.flows.len(),
+            subflows: scenario.subflows_total(),
             last_delivered: sized(samples, scenario.flows.len()),
             last_sent: sized(samples, scenario.flows.len()),
             last_busy: sized(samples, network.links.len()),
@@ -120,6 +140,8 @@ impl Probe {
                 samples && schedule.metrics.contains(&Metric::SubflowGoodput),
                 scenario.subflows_total(),
             ),
+            last_paused: Vec::new(),
+            lanes: 1,
             switch_ports: (0..network.links.len())
                 .filter(|&i| is_switch(i))
                 .map(|i| i as u32)
@@ -212,6 +234,24 @@ impl Probe {
                         self.rows.add(now, metric, link as usize, bytes);
                     }
                 }
+                Metric::Paused | Metric::Buffer => {
+                    // A lane stands beyond all subflows: it is written LINK, and LINK/LANE where there are several.
+                    let lanes = network.lanes();
+                    self.lanes = lanes.max(1);
+                    self.last_paused.resize(links * lanes as usize, 0);
+                    for lane in 0..links as u32 * lanes {
+                        let entity = self.beyond_subflows(links) + lane as usize;
+                        let value = if metric == Metric::Buffer {
+                            network.buffered_bytes(lane, now) as f64
+                        } else {
+                            let paused = network.paused_before(lane, now);
+                            let before =
+                                std::mem::replace(&mut self.last_paused[lane as usize], paused);
+                            (paused - before) as f64 / self.every as f64
+                        };
+                        self.rows.add(now, metric, entity, value);
+                    }
+                }
                 Metric::Utilization => {
                     for (link, last) in self.last_busy.iter_mut().enumerate() {
                         let busy = network.busy_before(link as u32, now);
@@ -224,9 +264,42 @@ impl Probe {
         }
     }
 
+    /// Where entities that are no links, flows or subflows begin.
+    fn beyond_subflows(&self, links: usize) -> usize {
+        links + 2 * self.subflows
+    }
+
     /// Rows that wait to be taken.
     pub(crate) fn rows(&self) -> usize {
         self.rows.time.len()
+    }
+
+    /// What an entity is called: links by name, flows by number, subflows FLOW/SUBFLOW, lanes LINK/LANE.
+    fn word(&self, scenario: &Scenario, entity: usize) -> String {
+        let links = scenario.network.links.len();
+        let named = |link: usize| {
+            scenario
+                .network
+                .link_name(weft_net::ids::LinkId::from(link))
+        };
+        if entity < links {
+            named(entity)
+        } else if entity < links + self.subflows {
+            (entity - links).to_string()
+        } else if entity < self.beyond_subflows(links) {
+            let id = entity - links - self.subflows;
+            let (flow, number) = scenario.subflow(id as u32);
+            format!("{}/{number}", flow.0)
+        } else {
+            let lane = entity - self.beyond_subflows(links);
+            let lanes = self.lanes as usize;
+            let name = named(lane / lanes);
+            if lanes == 1 {
+                name
+            } else {
+                format!("{name}/{}", lane % lanes)
+            }
+        }
     }
 
     /// The rows since the last call as a piece of the `samples` table.
@@ -236,22 +309,12 @@ impl Probe {
         }
         let rows = std::mem::take(&mut self.rows);
         // The dictionary holds only what this piece names: links by name, flows by number.
-        let links = scenario.network.links.len();
         let mut used: Vec<u32> = rows.entity.iter().flatten().copied().collect();
         used.sort_unstable();
         used.dedup();
         let words = used
             .iter()
-            .map(|&e| match (e as usize).checked_sub(links) {
-                None => scenario.network.link_name(weft_net::ids::LinkId(e)),
-                Some(flow) => match flow.checked_sub(scenario.subflows_total()) {
-                    None => flow.to_string(),
-                    Some(id) => {
-                        let (flow, number) = scenario.subflow(id as u32);
-                        format!("{}/{number}", flow.0)
-                    }
-                },
-            })
+            .map(|&e| self.word(scenario, e as usize))
             .collect();
         let code =
             |e: &Option<u32>| e.map(|e| used.binary_search(&e).expect("collected above") as u32);

@@ -22,6 +22,10 @@ pub enum Metric {
     SubflowGoodput,
     /// Bytes that each flow's source put on the wire, bits per second over the interval.
     Sent,
+    /// Share of the interval in which each lane of each link could not send for lack of room behind it.
+    Paused,
+    /// Bytes in the buffer behind each lane of each link.
+    Buffer,
 }
 
 /// When a run ends, and what is looked at.

@@ -146,10 +146,18 @@ def a_queue_holds_a_packet(asked: Asked) -> Found:
         yield f"queue.capacity {most} B holds no full packet ({full} B on the wire): all of them are dropped"
 
 
+def blocking_is_of_lossless_links(asked: Asked) -> Found:
+    """Links that drop never wait for room behind them."""
+    wanted = [name for name in ("paused", "buffer") if name in asked.spec.get("measure", {}).get("metrics", ())]
+    if wanted and not asked.is_lossless:
+        yield f"measure.metrics {', '.join(wanted)}: nothing is sampled, since without [flow_control] links never wait"
+
+
 ADVICE: tuple[Callable[[Asked], Found], ...] = (
     congestion_control_acts_on_tcp,
     receive_side_acts_on_tcp,
     lossless_ports_have_no_discipline,
+    blocking_is_of_lossless_links,
     coupling_needs_subflows,
     dctcp_needs_marks,
     reps_needs_marks,

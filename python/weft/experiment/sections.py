@@ -66,9 +66,9 @@ READ_ELSEWHERE = ("sweep", "objective", "space", "search")
 SHORTHANDS: Mapping[str, tuple[str, str]] = {"flow_size": ("fixed", "bytes")}
 """A plain value in place of a room's table: `size = "25 MiB"` is `{ kind = "fixed", bytes = "25 MiB" }`."""
 
-SAMPLED = ("goodput", "subflow_goodput", "cwnd", "srtt", "queue", "utilization", "sent")
+SAMPLED = ("goodput", "subflow_goodput", "cwnd", "srtt", "queue", "utilization", "sent", "paused", "buffer")
 
-SAMPLED_UNASKED = tuple(metric for metric in SAMPLED if metric != "subflow_goodput")
+SAMPLED_UNASKED = tuple(metric for metric in SAMPLED if metric not in ("subflow_goodput", "paused", "buffer"))
 """What is sampled where `measure.metrics` is left out."""
 
 FLOWS_DONE = "flows done"
@@ -128,7 +128,8 @@ KINDS: list[dict[str, Any]] = [
             parameter(
                 "metrics",
                 {"type": "list", "of": {"type": "choice", "choices": list(SAMPLED)}},
-                "What is sampled; left out, all but subflow_goodput. Needs `every`.",
+                "What is sampled; left out, all but subflow_goodput, paused and buffer. Needs `every`. paused (share "
+                "of time without room behind a link) and buffer (bytes there) need flow_control.",
             ),
             parameter(
                 "paths",

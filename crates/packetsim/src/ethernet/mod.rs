@@ -280,6 +280,15 @@ impl Observed for Ethernet {
     fn sent(&self, flow: usize) -> u64 {
         self.records[flow].wire_bytes
     }
+    fn lanes(&self) -> u32 {
+        self.pfc.classes as u32
+    }
+    fn paused_before(&self, lane: u32, now: u64) -> u64 {
+        self.queues[lane as usize].paused_before(now)
+    }
+    fn buffered_bytes(&self, lane: u32, _now: u64) -> u64 {
+        self.ingress[lane as usize].held()
+    }
     fn is_open(&self, flow: usize) -> bool {
         self.records[flow].started != UNKNOWN && !self.records[flow].source_is_over
     }

@@ -151,6 +151,20 @@ impl Lane {
         i64::from(self.capacity) - self.free - back
     }
 
+    /// Credits that packets hold at `now`: those that are not free, without what has come back by then.
+    pub(super) fn held_credits(&self, now: u64) -> u64 {
+        let back = |r: &Release| {
+            if r.to <= now {
+                u64::from(r.credits)
+            } else {
+                let part = u128::from(now.saturating_sub(r.from)) * u128::from(r.credits);
+                (part / u128::from((r.to - r.from).max(1))) as u64
+            }
+        };
+        let free: i64 = self.free + self.releases.iter().map(back).sum::<u64>() as i64;
+        (i64::from(self.capacity) - free).max(0) as u64
+    }
+
     pub(super) fn queued_bytes(&self) -> u64 {
         self.queued * CREDIT
     }
@@ -191,6 +205,10 @@ mod tests {
             to: 1340,
         });
         assert_eq!(lane.credit_time(34), 1060);
+        assert_eq!(
+            [999, 1170, 1340].map(|t| lane.held_credits(t)),
+            [68, 51, 34]
+        );
         lane.consume(1060, 34);
         // The fourth needs what is left of the first, 28, and 6 of the second.
         assert_eq!(lane.credit_time(34), NEVER);

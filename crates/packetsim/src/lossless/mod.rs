@@ -31,6 +31,7 @@ use std::sync::Arc;
 use weft_net::results::Table;
 use weft_net::scenario::Scenario;
 
+use crate::flow_control::credit::CREDIT;
 use crate::outcome::Outcome;
 use crate::probe::{Observed, Probe};
 use crate::record::{Record, UNKNOWN};
@@ -230,6 +231,15 @@ impl Observed for Lossless {
     }
     fn sent(&self, flow: usize) -> u64 {
         self.records[flow].wire_bytes
+    }
+    fn lanes(&self) -> u32 {
+        self.fabric.lanes
+    }
+    fn paused_before(&self, lane: u32, now: u64) -> u64 {
+        self.lanes[lane as usize].paused_before(now)
+    }
+    fn buffered_bytes(&self, lane: u32, now: u64) -> u64 {
+        self.lanes[lane as usize].held_credits(now) * CREDIT
     }
     fn is_open(&self, flow: usize) -> bool {
         self.records[flow].started != UNKNOWN && !self.records[flow].source_is_over

@@ -40,6 +40,8 @@ SAMPLED = {
     "sent": Sampled("sent_bps", "flow"),
     "queue": Sampled("queue_bytes", "queue"),
     "utilization": Sampled("utilization_share", "link"),
+    "paused": Sampled("paused_share", "link"),
+    "buffer": Sampled("buffer_bytes", "link"),
 }
 """The samples of `[measure] metrics`."""
 
