@@ -1,4 +1,4 @@
-"""The example of docs/explaining.md prints what the page says, and the page knows every cause."""
+"""The examples of docs/explaining.md print what the page says, and the page knows every cause."""
 
 import re
 from pathlib import Path
@@ -8,11 +8,16 @@ import pytest
 import weft
 from weft.cli import status_of
 from weft.explaining.cause import CAUSES
+from weft.explaining.words import CALLED
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = (ROOT / "docs" / "explaining.md").read_text()
 
-CALLED = {"sender": "sender's link", "receiver": "incast at the receiver", "collision": "hash collision"}
+
+def printed(command: str, out: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What a command of the page prints about a folder."""
+    assert status_of(command.replace(out, str(folder)).split()) == 0
+    return "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines()).strip()
 
 
 def test_the_example_prints_what_the_page_shows(
@@ -21,9 +26,19 @@ def test_the_example_prints_what_the_page_shows(
     monkeypatch.setenv("COLUMNS", "100")
     weft.run(ROOT / "experiments/examples/first.toml", out=tmp_path / "first")
     (command,) = re.findall(r"^    weft (explain out/first.*)$", PAGE, re.MULTILINE)
-    assert status_of(command.replace("out/first", str(tmp_path / "first")).split()) == 0
-    printed = "\n".join(line.rstrip() for line in capsys.readouterr().out.splitlines())
-    assert _unnamed(printed.strip()) == _unnamed(PAGE.split("```")[1].strip())
+    text = printed(command, "out/first", tmp_path / "first", capsys)
+    assert _unnamed(text) == _unnamed(PAGE.split("```")[1].strip())
+
+
+def test_the_congestion_tree_is_the_one_of_the_page(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    weft.run(ROOT / "experiments/examples/infiniband.toml", out=tmp_path / "infiniband")
+    (command,) = re.findall(r"^    weft (explain out/infiniband .*) --picture", PAGE, re.MULTILINE)
+    lines = printed(command, "out/infiniband", tmp_path / "infiniband", capsys).splitlines()
+    for line in PAGE.split("```")[3].strip().splitlines():
+        assert line in lines, line
 
 
 def _unnamed(text: str) -> str:
@@ -33,4 +48,4 @@ def _unnamed(text: str) -> str:
 
 def test_every_cause_is_in_the_table() -> None:
     for name in CAUSES:
-        assert f"| {CALLED.get(name, name)}" in PAGE, name
+        assert f"| {CALLED.get(name, 'hash collision' if name == 'collision' else name)}" in PAGE, name

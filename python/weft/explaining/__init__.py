@@ -77,8 +77,11 @@ def _explained(
     source = "mean rates: every flow is taken to have had its own all its life"
     if is_again:
         lives = sum(each.life_ns * len(evidence.strands_of[each.number]) for each in order)
+        if rerun.is_lossless(spec):
+            lives += int(end_ns * len(evidence.links) * len(rerun.OF_BLOCKING))
         every = rerun.every_ps([each.life_ns for each in asked], lives)
-        if not evidence.is_sampled or (evidence.every_ns or 0) * 1000 > every:
+        is_known = not rerun.is_lossless(spec) or evidence.blocking is not None
+        if not is_known or not evidence.is_sampled or (evidence.every_ns or 0) * 1000 > every:
             found = rerun.sampled(opened.directory, manifest, spec, every, watch)
             if found is None:
                 raise Interrupted("given up while the run was simulated again", 130)

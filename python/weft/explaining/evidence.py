@@ -8,12 +8,15 @@ lost there.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from weft.explaining.blocking import Blocking, read_blocking
+from weft.explaining.queue_pairs import queue_pairs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,6 +91,11 @@ class Flow:
     timeout_wait_ns: int
     reason: str | None
     efficiency: float
+    marked_packets: int = 0
+    is_controlled: bool = False
+    """Whether it is a queue pair whose packets were marked."""
+    pace_bps: float | None = None
+    """Bits per second on the wire that its adapter sends alone; None where only links limit it."""
 
     @property
     def life_ns(self) -> int:
@@ -118,6 +126,8 @@ class Evidence:
     never_began: int
     dropped: Mapping[str, int]
     """By link: packets that its queue dropped, where it did."""
+    blocking: Blocking | None = None
+    """Where a lossless fabric held packets back; None where links drop, or nothing of it was sampled."""
 
     @property
     def is_sampled(self) -> bool:
@@ -155,6 +165,16 @@ class Evidence:
         rates = np.array(list(found.values())) if found else np.zeros((0, len(edges) - 1))
         return list(found), rates
 
+    def victim(self, flow: int, edges: Reals) -> Reals:
+        """By slice, the share of it in which a flow stood behind packets for a full port that is not on its way."""
+        found: Reals = np.zeros(len(edges) - 1)
+        if self.blocking is None or flow not in self.blocking.ways:
+            return found
+        held = self.blocking.held(flow, as_victim=True)
+        before = np.concatenate(([0.0], np.cumsum(held * np.diff(self.blocking.edges))))
+        found = np.diff(np.interp(edges, self.blocking.edges, before)) / np.diff(edges)
+        return found
+
     @cached_property
     def spread(self) -> list[tuple[list[int], list[float]]]:
         """By flow: links and shares if all that routes offer were used equally."""
@@ -177,11 +197,23 @@ def read_evidence(
     rows = tables["flows"]
     flows = {}
     segment, streams, datagrams = _full_segments(spec)
+    pairs = queue_pairs(spec)
     for row in rows.iter_rows(named=True):
         if row["start_ns"] is not None and row["wire_bytes"] > 0:
             # What a flow that did not finish has under way is in its wire bytes, and not among what it delivered.
             known = datagrams if row["fct_ns"] is not None else streams | datagrams
-            flows[row["flow"]] = _flow(row, end_ns, segment, known.get(row["workload"]))
+            of = pairs.get(row["workload"])
+            flow = _flow(row, end_ns, segment, of.efficiency if of else known.get(row["workload"]))
+            if of:
+                rate = min(link.rate_bps for link in links if link.name.startswith(f"{flow.src}>"))
+                marked = row["marked_packets"] or 0
+                flow = replace(
+                    flow,
+                    marked_packets=marked,
+                    is_controlled=marked > 0 and of.is_controlled,
+                    pace_bps=of.pace_bps(rate),
+                )
+            flows[row["flow"]] = flow
     curves, every_ns = _curves(tables)
     balance = str(spec.get("load_balance", {}).get("kind", "ecmp"))
     is_per_flow = any(path is not None for path in scenario.flows()["path"])
@@ -205,6 +237,9 @@ def read_evidence(
     if is_per_flow and len({strand.flow for strand in strands}) < len(strands) and not any("/" in e for e in curves):
         # Which subflow carried how much at which time is not known.
         every_ns = None
+    lives = {flow.number: (float(flow.start_ns), float(flow.end_ns)) for flow in flows.values()}
+    of_workloads = {flow.number: flow.workload for flow in flows.values()}
+    blocking = read_blocking(links, strands, lives, spec, tables, of_workloads)
     queues = tables["queues"]
     dropped = {
         link: count
@@ -222,6 +257,7 @@ def read_evidence(
         is_per_flow,
         rows.height - len(flows),
         dropped,
+        blocking,
     )
 
 

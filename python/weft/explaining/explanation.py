@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from weft.explaining import tree_words
 from weft.explaining.bottleneck import Span, Subflow, spans, subflows
 from weft.explaining.cause import CAUSES
 from weft.explaining.evidence import Evidence, Flow
@@ -108,7 +109,7 @@ class Explanation:
         return (
             {"directory": str(self.directory)}
             | {name: getattr(self, name) for name in names}
-            | {"warnings": list(self.warnings)}
+            | {"warnings": list(self.warnings), "congestion": tree_words.document(self.evidence.blocking)}
             | {"totals": [asdict(total) for total in self.totals], "flows": [_flow_document(e) for e in self.flows]}
         )
 

@@ -1,4 +1,4 @@
-"""An explanation as a picture.
+"""An explanation as a picture: of a lossless fabric first its congestion tree (tree_picture.py).
 
 For each flow its goodput over time against what it could have had, and below it each link of its way, filled by who was
 on it. A bar under a link says when it was the flow's bottleneck: red where flows had collided, grey where no other way
@@ -14,6 +14,7 @@ import numpy as np
 
 from weft import whole
 from weft.errors import OutputError, ResultsError
+from weft.explaining import tree_picture
 from weft.explaining.bottleneck import BOUNDED
 from weft.explaining.cause.collision import collided
 from weft.explaining.evidence import Evidence
@@ -44,7 +45,8 @@ def svg(explanation: Explanation) -> str:
     import vl_convert
 
     evidence = explanation.evidence
-    parts = [_flow(e, evidence) for e in explanation.flows]
+    tree = tree_picture.drawn(evidence)
+    parts = [*([tree] if tree is not None else []), *(_flow(e, evidence) for e in explanation.flows)]
     chart = alt.vconcat(*parts, spacing=34).resolve_scale(color="independent", x="independent")
     return str(vl_convert.vegalite_to_svg(chart.to_dict(), config=config("light")))
 

@@ -54,6 +54,24 @@ def _builds(manifest: Mapping[str, Any]) -> str:
     return f"made by {made}, this is weft {_core.version()} of commit {_core.commit()}"
 
 
+OF_BLOCKING = ("utilization", "paused", "buffer")
+"""What is sampled besides where links wait for room behind them."""
+
+
+def is_lossless(spec: Mapping[str, Any]) -> bool:
+    """Whether links wait for room behind them."""
+    return bool(spec.get("flow_control", {}).get("kind", "none") != "none")
+
+
+def has_blocking(tables: Tables) -> bool:
+    """Whether the samples tell where links waited."""
+    return "samples" in tables and set(OF_SAMPLES) <= {str(name) for name in tables["samples"]["metric"].unique()}
+
+
+OF_SAMPLES = ("utilization", "paused", "buffer_bytes")
+"""What these are called in the table."""
+
+
 def every_ps(lives_ns: list[int], all_lives_ns: int) -> int:
     """The time between two samples for flows of these lives, of all lives together so that rows stay bounded."""
     wanted = 1000 * min(lives_ns) // SLICES
@@ -68,9 +86,11 @@ def sampled(
     Raises ResultsError if what is simulated is another run.
     """
     kept = directory / "explain" / manifest["run"]
-    if (tables := _kept(kept, manifest, every)) is not None:
+    tables = _kept(kept, manifest, every)
+    if tables is not None and (not is_lossless(spec) or has_blocking(tables)):
         return tables
-    measure = {**spec.get("measure", {}), "every": every, "metrics": ["goodput", "subflow_goodput"], "paths": True}
+    metrics = ["goodput", "subflow_goodput", *(OF_BLOCKING if is_lossless(spec) else ())]
+    measure = {**spec.get("measure", {}), "every": every, "metrics": metrics, "paths": True}
     header = {name: manifest[name] for name in ("format", "run", "cell", "repeat", "seed", "swept", "experiment")}
     job = Job(manifest["run"], {**spec, "measure": measure}, {**header, "set": [], "every_ps": every, "warnings": []})
     end = manifest["simulated_ns"] * 1000

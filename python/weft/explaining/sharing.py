@@ -84,6 +84,10 @@ class View:
     host_side: Words
     """Which host's link gives less: "out" or "in"."""
     ways: Sequence[Way]
+    pace: float
+    """What its source sends alone, bits per second; without end where only links limit it."""
+    victim: Reals
+    """Share of each slice in which it stood behind packets for a congested port that is not on its way."""
 
     @property
     def seconds(self) -> Reals:
@@ -195,6 +199,8 @@ def look(evidence: Evidence, flow: Flow, spread: "Spread | None", slices: int = 
         bound,
         host_side,
         ways,
+        flow.pace_bps if flow.pace_bps is not None else np.inf,
+        evidence.victim(flow.number, edges),
     )
 
 

@@ -11,6 +11,7 @@ from weft.explaining.bottleneck import Alternative, Other, Span, Subflow
 from weft.explaining.cause import CAUSES
 from weft.explaining.evidence import Evidence
 from weft.explaining.explanation import SLOW, Explained, Explanation
+from weft.explaining.tree_words import line_of_flow, lines_of_run
 from weft.report.quantity import quantity, rounded
 
 if TYPE_CHECKING:
@@ -23,6 +24,14 @@ LEAST_SHARE = 0.01
 
 COLLISIONS = {"ecmp": "hash collision", "static": "collision (next hops fixed by destination)"}
 """What a collision is called by the kind of load balance; packet by packet it is an uneven spread."""
+
+CALLED = {
+    "receiver": "incast at the receiver",
+    "sender": "sender's link",
+    "head_of_line": "head-of-line blocking",
+    "pace": "its adapter's pace",
+    "control": "congestion control",
+}
 
 
 def rate(bps: float) -> str:
@@ -55,7 +64,7 @@ def cause(name: str, evidence: Evidence) -> str:
     """The name of a cause in this run."""
     if name == "collision":
         return COLLISIONS.get(evidence.balance, "uneven spread")
-    return {"window": "window", "receiver": "incast at the receiver", "sender": "sender's link"}.get(name, name)
+    return CALLED.get(name, name)
 
 
 def headline(e: Explained, evidence: Evidence) -> str:
@@ -98,6 +107,11 @@ def print_explanation(console: "Console", explanation: Explanation) -> None:
         console.print(Text(f"look before you trust: {warning}", style="yellow"))
     console.print()
     _print_totals(console, explanation)
+    for place, (line, style) in enumerate(lines_of_run(evidence)):
+        if place == 0:
+            console.print()
+        indent = len(line) - len(line.lstrip())
+        console.print(Padding(Text(line.lstrip(), style=style), (0, 0, 0, indent)))
     for e in explanation.flows:
         console.print()
         flow = e.flow
@@ -154,6 +168,8 @@ def _lines(e: Explained, evidence: Evidence) -> list[tuple[str, str]]:
     else:
         lines.append((f"packets balanced one by one ({evidence.balance}) over {_spread_over(e, evidence)}", "dim"))
     lines.append((verdict(e, evidence), "bold"))
+    if held := line_of_flow(evidence, e.flow.number):
+        lines.append((held, ""))
     if e.cause is not None:
         lines.append(
             (
@@ -268,6 +284,8 @@ def _subflows(e: Explained) -> list[str]:
 def _trouble(e: Explained) -> list[str]:
     """Losses, timeouts, what was sent again, reordering."""
     flow, parts = e.flow, []
+    if flow.marked_packets and flow.is_controlled:
+        parts.append(f"{_count(flow.marked_packets, 'packet')} marked")
     if flow.lost_packets:
         parts.append(f"{_count(flow.lost_packets, 'packet')} lost")
     if flow.timeouts:

@@ -5,8 +5,8 @@ A cause gives the time that a flow lost to it, in ns: what is missing, at the ra
     alone >= host >= share, and share = rate + left + what others took
 
 (sharing.py, View), sender and receiver have the first gap, collision and fabric the second; unfairness is what others
-took, timeouts, duplicates and window are what was left. So the times of all causes add up to the completion time less
-the ideal one, and a new cause takes its part from the one that has it so far.
+took; head_of_line, pace, control, timeouts, duplicates and window are what was left. So the times of all causes add up
+to the completion time less the ideal one, and a new cause takes its part from the one that has it so far.
 """
 
 from weft.explaining.cause.definition import Cause
@@ -19,6 +19,9 @@ CAUSES: dict[str, Cause] = {
         Cause("collision", "flows met on one link while equal ways had room"),
         Cause("fabric", "all equal ways were as full: the fabric has no more"),
         Cause("unfairness", "others got more than their fair share"),
+        Cause("head_of_line", "it stood behind packets for a full port that is not on its way"),
+        Cause("pace", "its own adapter sends no faster, even alone"),
+        Cause("control", "its packets were marked, and congestion control held it back"),
         Cause("timeouts", "silence until the retransmission timer went off"),
         Cause("duplicates", "segments that were sent again although they had arrived"),
         Cause("window", "it left its share unused: slow start, recovery from losses, window, nothing to send"),
