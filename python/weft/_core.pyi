@@ -110,6 +110,9 @@ class PacketSimulation:
     def __new__(cls, scenario: Scenario, spec_json: str, directory: str | PathLike[str]) -> PacketSimulation:
         """The idle network; tables will be written into `directory`, which exists. Raises FaultError."""
 
+    def warnings(self) -> list[str]:
+        """What is known before the run that a reader must see."""
+
     def capture(self, file: str | PathLike[str], links: Sequence[int], snaplen: int, comment: str) -> None:
         """Capture what leaves the ports of `links`, by number, into a new pcapng file; comes before advance().
 

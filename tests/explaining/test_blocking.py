@@ -104,6 +104,22 @@ def test_a_receiver_that_takes_no_more_is_a_root(tmp_path: Path) -> None:
     found = weft.explain(tmp_path, flow=3)
     assert names(found)["SW2>SW4"] == "SW4>H4"
     assert "SW4>H4 sends 85 % of the time: its receiver takes no more" in " ".join(str(found).split())
+    # H4's contributors lack 614 MB/s between them.
+    lost = weft.explain(tmp_path, flow=1).flows[0].lost_ns
+    assert lost["slow_receiver"] > 0 and lost["window"] < 0.1 * lost["slow_receiver"]
+
+
+def test_a_card_that_pauses_without_reason_stops_who_does_not_send_to_it(tmp_path: Path) -> None:
+    storm = EXAMPLE.parent / "pause_storm.toml"
+    results = weft.run(storm, tmp_path)
+    storms, watched = results.manifests
+    found = weft.explain(results, run=storms, flow=[0, 1])
+    assert names(found) == {"s0>l1": "l1>h10", "l0>s0": "s0>l1", "h00>l0": "l0>s0", "h01>l0": "l0>s0"}
+    assert {each.flow.number: each.cause for each in found.flows} == {0: "slow_receiver", 1: "head_of_line"}
+    # From the storm on h01 sends until the buffers are full, and never again: 5 ms, of which 3.5 and more are lost.
+    beside = results.flows.filter(results.flows["workload"] == "beside it")
+    goodput = dict(zip(beside["run"], beside["goodput_bps"] / 1e9, strict=True))
+    assert goodput[storms] < 94.7 * 0.4 and goodput[watched] > 94.7 * 0.8
 
 
 def pauses(classes: int, **victim: Any) -> dict[str, Any]:

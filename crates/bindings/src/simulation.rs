@@ -91,6 +91,11 @@ impl PacketSimulation {
         })
     }
 
+    /// What is known before the run that a reader must see.
+    fn warnings(&self) -> Vec<String> {
+        self.simulation.warnings()
+    }
+
     /// Captures what leaves the ports of `links`, by number, into a new pcapng file: `snaplen` bytes of each frame, 0 for
     /// all. Comes before `advance`. Raises OSError, and ValueError for a link that is not there or a
     /// fabric whose packets are no frames.

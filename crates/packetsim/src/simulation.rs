@@ -55,6 +55,10 @@ pub(crate) enum End {
 pub(crate) trait Engine: Send + Sync + std::fmt::Debug {
     /// Handles about `events` events, or what is left of the run.
     fn advance(&mut self, events: u64) -> Progress;
+    /// What is known beforehand that a reader must see, and what has shown so far.
+    fn warnings(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// How many rows of samples wait to be taken.
     fn sample_rows(&self) -> usize;
     /// The samples collected since the last call, if there are any.
@@ -106,6 +110,11 @@ impl Simulation {
     /// Handles about `events` events, or what is left of the run.
     pub fn advance(&mut self, events: u64) -> Progress {
         self.engine.advance(events)
+    }
+
+    /// What is known before the run that a reader must see: what has no effect, routes that can deadlock.
+    pub fn warnings(&self) -> Vec<String> {
+        self.engine.warnings()
     }
 
     /// How many rows of samples wait to be taken.

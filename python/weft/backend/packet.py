@@ -54,11 +54,15 @@ class Finished:
     cpu_s: float
 
 
-def check(spec: Mapping[str, Any], scenario: "Scenario") -> None:
-    """Lets the simulator read its part of a spec; simulates nothing. Raises FaultError of `_core`."""
+def check(spec: Mapping[str, Any], scenario: "Scenario") -> list[str]:
+    """Lets the simulator read its part of a spec; simulates nothing.
+
+    Returns what is known before the run that a reader must see: what has no effect, routes that can deadlock. Raises
+    FaultError of `_core`.
+    """
     from weft import _core
 
-    _core.PacketSimulation(scenario.core, json.dumps(spec), ".")
+    return _core.PacketSimulation(scenario.core, json.dumps(spec), ".").warnings()
 
 
 def run(spec: Mapping[str, Any], directory: Path, watch: Callable[[Progress], bool]) -> Finished | None:

@@ -24,6 +24,8 @@ def command(file: File, set: Setting = None, as_json: AsJson = False) -> None:
         largest, advice = _looked_through(experiment)
         warnings = [*advice, *experiment.search.warnings]
         if not as_json:
+            for warning in warnings:
+                print(f"# warning: {warning}")
             print(experiment.toml)
             repeats = count(sweep.fewest, "repeat")
             if sweep.most > sweep.fewest:
@@ -36,8 +38,6 @@ def command(file: File, set: Setting = None, as_json: AsJson = False) -> None:
                 f"{count(largest.switches, 'switch')}, {count(largest.links, 'directed link')}, "
                 f"{count(largest.flows, 'flow')}, about {quantity(largest.memory_bytes)}B of memory"
             )
-            for warning in warnings:
-                print(f"# warning: {warning}")
         prediction = {name: getattr(largest, name) for name in type(largest).__dataclass_fields__}
         documents.append(
             {
@@ -63,10 +63,10 @@ def _looked_through(experiment: "Experiment") -> "tuple[Prediction, list[str]]":
     advice: dict[str, None] = {}
     cells = experiment.sweep.size
 
-    def seen(cell: "Cell", prediction: "Prediction") -> None:
+    def seen(cell: "Cell", prediction: "Prediction", warnings: list[str]) -> None:
         if not largest or prediction.memory_bytes > largest[0].memory_bytes:
             largest[:] = [prediction]
-        advice.update(dict.fromkeys(experiment.advice(cell)))
+        advice.update(dict.fromkeys([*experiment.advice(cell), *warnings]))
 
     with telling("building") as tell:
         refuse_what_cannot_run(experiment, lambda checked: tell("cells", checked, cells), seen=seen)

@@ -16,13 +16,13 @@ def refuse_what_cannot_run(
     experiment: Experiment,
     told: Callable[[int], None] = lambda cells: None,
     is_here: bool = True,
-    seen: Callable[[Cell, Prediction], None] = lambda cell, prediction: None,
+    seen: Callable[[Cell, Prediction, list[str]], None] = lambda cell, prediction, warnings: None,
 ) -> dict[int, int]:
     """Builds every cell once and compares memory, so that every fault shows before anything runs.
 
     Returns the predicted bytes of the cells by their index. `told` hears how many cells are checked, `seen` gets every
-    cell that can be built; `is_here`: the runs share the memory of this machine. Raises ExperimentError with the faults
-    of all cells.
+    cell that can be built, with what its backend warns of; `is_here`: the runs share the memory of this machine. Raises
+    ExperimentError with the faults of all cells.
     """
     from weft import _core
 
@@ -37,7 +37,7 @@ def refuse_what_cannot_run(
         if key in built:
             if (alike := built[key]) is not None:
                 memory[cell.index] = alike.memory_bytes
-                seen(cell, alike)
+                seen(cell, alike, [])
             continue
         built[key] = None
         try:
@@ -52,9 +52,9 @@ def refuse_what_cannot_run(
                 faults[message] = experiment.document.fault(("topology",), message, value=predicted.memory_bytes)
                 continue
             scenario = Scenario(spec, experiment.document)
-            BACKENDS[spec["backend"]["kind"]].check(spec, scenario)
+            warnings = BACKENDS[spec["backend"]["kind"]].check(spec, scenario)
             built[key] = predicted
-            seen(cell, predicted)
+            seen(cell, predicted, warnings)
         except ExperimentError as error:
             faults |= {str(fault): fault for fault in error.faults}
         except _core.FaultError as error:

@@ -114,17 +114,24 @@ class Blocking:
             default=None,
         )
 
-    def held(self, flow: int, as_victim: bool) -> "Reals":
-        """By slice, the share of it that a flow was held back: behind packets for elsewhere, or for its own root."""
+    def held(self, flow: int, as_victim: bool, by_slow: bool = False) -> "Reals":
+        """By slice, the share of it that a flow was held back: behind packets for elsewhere, or for its own root.
+
+        With `by_slow`, only where the receiver behind the root takes less than its link carries.
+        """
         found = np.zeros(len(self.edges) - 1)
         for at, trees in enumerate(self.trees):
             for tree in trees:
-                if flow in (tree.victims if as_victim else tree.contributors):
-                    own = [
-                        self.paused[lane][at] for lane in self.ways[flow] if lane in tree.depth and lane in self.paused
-                    ]
+                is_meant = not by_slow or self.is_slow(tree.root, at)
+                if is_meant and flow in (tree.victims if as_victim else tree.contributors):
+                    own = [self.paused[lane][at] for lane in self.ways[flow] if lane in tree.depth]
                     found[at] = max(found[at], *own, 0.0)
         return found
+
+    def is_slow(self, root: Lane, at: int) -> bool:
+        """Whether a root leads to a receiver that takes less than the link carries."""
+        is_free = self.paused[root][at] >= BLOCKED or self.busy[root[0]][at] < FULL
+        return self.links[root[0]].side == "in" and is_free
 
     def held_ns(self, flow: int, as_victim: bool) -> float:
         """The same over the run, ns."""

@@ -165,12 +165,12 @@ class Evidence:
         rates = np.array(list(found.values())) if found else np.zeros((0, len(edges) - 1))
         return list(found), rates
 
-    def victim(self, flow: int, edges: Reals) -> Reals:
-        """By slice, the share of it in which a flow stood behind packets for a full port that is not on its way."""
+    def held(self, flow: int, edges: Reals, as_victim: bool, by_slow: bool = False) -> Reals:
+        """By slice, the share of it in which a lossless fabric held a flow back: see Blocking.held."""
         found: Reals = np.zeros(len(edges) - 1)
         if self.blocking is None or flow not in self.blocking.ways:
             return found
-        held = self.blocking.held(flow, as_victim=True)
+        held = self.blocking.held(flow, as_victim, by_slow)
         before = np.concatenate(([0.0], np.cumsum(held * np.diff(self.blocking.edges))))
         found = np.diff(np.interp(edges, self.blocking.edges, before)) / np.diff(edges)
         return found

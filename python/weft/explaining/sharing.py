@@ -87,7 +87,9 @@ class View:
     pace: float
     """What its source sends alone, bits per second; without end where only links limit it."""
     victim: Reals
-    """Share of each slice in which it stood behind packets for a congested port that is not on its way."""
+    """Share of each slice in which it stood behind packets for a full port that is not on its way."""
+    stopped: Reals
+    """Share of each slice in which its receiver took less than the last link carries."""
 
     @property
     def seconds(self) -> Reals:
@@ -200,7 +202,8 @@ def look(evidence: Evidence, flow: Flow, spread: "Spread | None", slices: int = 
         host_side,
         ways,
         flow.pace_bps if flow.pace_bps is not None else np.inf,
-        evidence.victim(flow.number, edges),
+        evidence.held(flow.number, edges, as_victim=True),
+        evidence.held(flow.number, edges, as_victim=False, by_slow=True),
     )
 
 

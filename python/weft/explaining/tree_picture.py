@@ -20,12 +20,14 @@ if TYPE_CHECKING:
 
 WIDTH = 900
 COLUMN = 190
-ROW = 46
+ROW = 52
 BOX = 128
 MOST_ROWS = 24
 MOST_FLOWS = 4
 LIGHT = INK["light"]
 CONTRIBUTOR, VICTIM = CATEGORIES["light"][0], CATEGORIES["light"][1]
+ALIKE = 0.04
+"""Part of the largest value by which colours of a row may differ and be drawn as one."""
 DARK = 0.45
 """Share from which letters on a colour of the heat are white."""
 
@@ -94,7 +96,7 @@ def _tree(evidence: "Evidence", blocking: Blocking, tree: Tree, period: Period) 
     colour = alt.Color(
         "share:Q",
         title="blocked",
-        scale=alt.Scale(domain=[0, 1], range=HEAT["light"]),
+        scale=alt.Scale(domain=[0, 1], range=HEAT["light"], interpolate="rgb"),
         legend=alt.Legend(format="%", orient="right", gradientLength=90),
     )
     layers = []
@@ -114,15 +116,16 @@ def _tree(evidence: "Evidence", blocking: Blocking, tree: Tree, period: Period) 
         ),
         box.mark_text(fontSize=10).encode(**place("mx", "sy", text="said:N", color=alt.Color("ink:N", scale=None))),
     ]
-    who = alt.Color(
-        "who:N",
-        title=None,
-        scale=alt.Scale(domain=["contributor", "victim"], range=[CONTRIBUTOR, VICTIM]),
-        legend=alt.Legend(orient="bottom", symbolType="square"),
-    )
+    whose = alt.Scale(domain=["contributor", "victim"], range=[CONTRIBUTOR, VICTIM])
+    legend = alt.Legend(orient="bottom", symbolType="square")
     named = alt.Chart(alt.InlineData(values=entries))
-    flows = named.mark_text(align="right", fontSize=11, fontWeight="bold")
-    layers.append(flows.encode(**place("x", "y", text="flow:N", color=who)))
+    beside, below = (named.transform_filter(f"datum.align == '{align}'") for align in ("right", "center"))
+    for text, shown in (
+        (beside.mark_text(align="right", fontSize=11, fontWeight="bold"), legend),
+        (below.mark_text(align="center", fontSize=11, fontWeight="bold"), None),
+    ):
+        who = alt.Color("who:N", title=None, scale=whose, legend=shown)
+        layers.append(text.encode(**place("x", "y", text="flow:N", color=who)))
     title = alt.TitleParams(
         f"Congestion tree of {blocking.name(tree.root)}, {span(blocking, period)}",
         subtitle="each link waits for the one that its arrow points to; the root is full, or its receiver slow",
@@ -147,14 +150,34 @@ def _entries(evidence: "Evidence", tree: Tree, at: dict[Lane, tuple[float, float
         for flow in sorted(flows):
             own = [lane for lane in blocking.ways[flow] if lane in tree.depth]
             found.setdefault(max(own, key=lambda lane: tree.depth[lane]), []).append((who, flow))
+    inner = set(tree.waits_for.values())
     for lane, those in found.items():
         x, y = at[lane]
+        if lane in inner:
+            # Arrows come from the left: below the box there is room for a line.
+            rest = f" and {len(those) - 1} more" if len(those) > 1 else ""
+            who, flow = those[0]
+            yield {"x": x, "y": y + 24, "flow": _named(evidence, flow) + rest, "who": who, "align": "center"}
+            continue
         high = 14 * (min(len(those), MOST_FLOWS) - 1)
         for place, (who, flow) in enumerate(those[:MOST_FLOWS]):
-            name = f"flow {flow} {evidence.flows[flow].src}>{evidence.flows[flow].dst}"
-            rest = len(those) - MOST_FLOWS
-            name += f" and {rest} more" if place == MOST_FLOWS - 1 and rest > 0 else ""
-            yield {"x": x - BOX / 2 - 8, "y": y - high / 2 + 14 * place, "flow": name, "who": who}
+            more = len(those) - MOST_FLOWS
+            rest = f" and {more} more" if place == MOST_FLOWS - 1 and more > 0 else ""
+            name = _named(evidence, flow) + rest
+            yield {"x": x - BOX / 2 - 8, "y": y - high / 2 + 14 * place, "flow": name, "who": who, "align": "right"}
+
+
+def _named(evidence: "Evidence", flow: int) -> str:
+    return f"flow {flow} {evidence.flows[flow].src}>{evidence.flows[flow].dst}"
+
+
+def _runs(values: Any, alike: float) -> Iterator[tuple[int, int, float]]:
+    """Slices whose values differ by no more than `alike` from the first, as one with its mean: from, to, value."""
+    begin = 0
+    for at in range(1, len(values) + 1):
+        if at == len(values) or abs(values[at] - values[begin]) > alike:
+            yield begin, at, float(np.mean(values[begin:at]))
+            begin = at
 
 
 def _over_time(blocking: Blocking, period: Period) -> Any:
@@ -180,9 +203,9 @@ def _over_time(blocking: Blocking, period: Period) -> Any:
         (blocking.buffered, size.factor, f"In the buffer behind it, mean ({size.unit})", "~g", most * size.factor),
     ):
         rows = [
-            {"time": begin, "until": end, "link": name, "value": float(value) * factor}
+            {"time": times[begin], "until": times[end], "link": name, "value": value * factor}
             for lane, name in zip(lanes, names, strict=True)
-            for begin, end, value in zip(times[:-1], times[1:], curves[lane], strict=True)
+            for begin, end, value in _runs(curves[lane], ALIKE * top / factor)
         ]
         panels.append(
             alt.Chart(alt.InlineData(values=rows), title=alt.TitleParams(title, anchor="start", fontSize=12))
@@ -194,7 +217,7 @@ def _over_time(blocking: Blocking, period: Period) -> Any:
                 color=alt.Color(
                     "value:Q",
                     title=None,
-                    scale=alt.Scale(domain=[0, max(top, 1e-9)], range=HEAT["light"]),
+                    scale=alt.Scale(domain=[0, max(top, 1e-9)], range=HEAT["light"], interpolate="rgb"),
                     legend=alt.Legend(format=form, orient="right", gradientLength=90),
                 ),
             )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weft.explaining.blocking import BLOCKED, FULL, Blocking, Lane, Period, Tree
+from weft.explaining.blocking import Blocking, Lane, Period, Tree
 from weft.report.quantity import quantity, rounded
 
 if TYPE_CHECKING:
@@ -119,9 +119,9 @@ def shares(blocking: Blocking, lane: Lane, period: Period) -> tuple[float, float
 
 def _drawn(blocking: Blocking, tree: Tree, period: Period) -> Iterator[tuple[str, str]]:
     """The tree, a line per link, indented by how far it is from the root."""
-    stopped, busy, _ = shares(blocking, tree.root, period)
-    is_slow = blocking.links[tree.root[0]].side == "in" and (busy < FULL or stopped >= BLOCKED)
-    slow = ": its receiver takes no more" if is_slow else ""
+    at = max(range(len(blocking.trees)), key=lambda n: tree in blocking.trees[n])
+    slow = ": its receiver takes no more" if blocking.is_slow(tree.root, at) else ""
+    _, busy, _ = shares(blocking, tree.root, period)
     yield f"  {blocking.name(tree.root)}  sends {busy * 100:.0f} % of the time{slow}", "bold"
     order = list(_below(tree, tree.root))
     for lane in order[:MOST_LANES]:

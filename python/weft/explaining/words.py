@@ -29,6 +29,7 @@ CALLED = {
     "receiver": "incast at the receiver",
     "sender": "sender's link",
     "head_of_line": "head-of-line blocking",
+    "slow_receiver": "slow receiver",
     "pace": "its adapter's pace",
     "control": "congestion control",
 }

@@ -90,7 +90,15 @@ impl LinearTable {
                 None if network.is_host(node) => connected(network, node, host),
                 None => Vec::<LinkId>::new(),
             });
-        check(network, &routes).map_err(fault)?;
+        check(network, &routes).map_err(|message| {
+            let is_hole = message.ends_with("has no entry");
+            let hint = if is_hole {
+                " (255, or a row that is too short)"
+            } else {
+                ""
+            };
+            fault(format!("{message}{hint}"))
+        })?;
         Ok(routes)
     }
 }
@@ -227,7 +235,7 @@ mod tests {
         let message = |from: &str, to: &str| routes(&THESIS.replace(from, to)).unwrap_err().message;
         assert_eq!(
             message("3: 255 0 0 2 1 0", "3: 255 0 0 2 255 0"),
-            "FILE: H1 to H4: SW4 has no entry"
+            "FILE: H1 to H4: SW4 has no entry (255, or a row that is too short)"
         );
         assert_eq!(
             message("3: 255 0 0 2 1 0\n", ""),

@@ -249,6 +249,10 @@ impl Engine for Ethernet {
         }
     }
 
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
     fn sample_rows(&self) -> usize {
         self.probe.rows()
     }

@@ -127,8 +127,9 @@ pub(super) fn finish(run: &mut Ethernet) -> Outcome {
         .sum();
     if run.storms_found > 0 {
         warnings.push(format!(
-            "the watchdog found {} queues paused for longer than {}",
+            "the watchdog found {} queue{} paused for longer than {}",
             run.storms_found,
+            if run.storms_found == 1 { "" } else { "s" },
             run.pfc.watchdog.unwrap_or_default()
         ));
     } else if dropped > 0 {

@@ -205,6 +205,10 @@ impl Engine for Lossless {
         }
     }
 
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
     fn sample_rows(&self) -> usize {
         self.probe.rows()
     }

@@ -66,6 +66,8 @@ impl Lossless {
         }
         faults.extend(check_credit(&credit, &scenario));
         faults.extend(one_rule(&congestion));
+        let masks = congestion.iter().flatten().next();
+        faults.extend(masks.and_then(|c| unknown_mask(c, &scenario)));
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -240,6 +242,24 @@ fn check_credit(credit: &Credit, scenario: &Scenario) -> Vec<Fault> {
         }
     }
     faults
+}
+
+/// A mask of ports that are not there.
+fn unknown_mask(control: &Infiniband, scenario: &Scenario) -> Option<Fault> {
+    let network = &scenario.network;
+    let is_hit = |mask: &String| {
+        network.links.iter().any(|link| {
+            let [src, dst] = [link.src, link.dst].map(|n| network.nodes[n.index()].name.as_str());
+            hits(mask, src, dst)
+        })
+    };
+    let at = control.victim_mask.iter().position(|mask| !is_hit(mask))?;
+    let message = format!(
+        "{:?} matches no link; a link is called {}",
+        control.victim_mask[at],
+        network.link_name(LinkId(0))
+    );
+    Some(Fault::new(format!("congestion.victim_mask[{at}]"), message))
 }
 
 /// Switches have one rule for all packets: workloads may differ in what their sources do, not in what ports do.

@@ -5,8 +5,8 @@ A cause gives the time that a flow lost to it, in ns: what is missing, at the ra
     alone >= host >= share, and share = rate + left + what others took
 
 (sharing.py, View), sender and receiver have the first gap, collision and fabric the second; unfairness is what others
-took; head_of_line, pace, control, timeouts, duplicates and window are what was left. So the times of all causes add up
-to the completion time less the ideal one, and a new cause takes its part from the one that has it so far.
+took; the causes after it divide what was left. So the times of all causes add up to the completion time less the ideal
+one, and a new cause takes its part from the one that has it so far.
 """
 
 from weft.explaining.cause.definition import Cause
@@ -20,6 +20,7 @@ CAUSES: dict[str, Cause] = {
         Cause("fabric", "all equal ways were as full: the fabric has no more"),
         Cause("unfairness", "others got more than their fair share"),
         Cause("head_of_line", "it stood behind packets for a full port that is not on its way"),
+        Cause("slow_receiver", "its receiver took less than the last link carries"),
         Cause("pace", "its own adapter sends no faster, even alone"),
         Cause("control", "its packets were marked, and congestion control held it back"),
         Cause("timeouts", "silence until the retransmission timer went off"),

@@ -9,6 +9,7 @@ import numpy as np
 from weft.explaining.cause.definition import summed
 from weft.explaining.cause.head_of_line import blocked
 from weft.explaining.cause.pace import slower
+from weft.explaining.cause.slow_receiver import stopped
 from weft.explaining.sharing import View
 
 
@@ -16,4 +17,4 @@ def lost_ns(view: View) -> float:
     """What was left and neither blocking nor the source's own pace accounts for."""
     if not view.flow.is_controlled:
         return 0.0
-    return summed(view, np.clip(view.left - slower(view) - blocked(view), 0.0, None))
+    return summed(view, np.clip(view.left - slower(view) - blocked(view) - stopped(view), 0.0, None))
