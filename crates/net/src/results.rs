@@ -1,5 +1,11 @@
 //! Results: the tables that every backend fills, as columns.
 
+mod flow_table;
+mod link_table;
+
+pub use flow_table::{FlowRow, FlowTable, Latency, PacketCounts, flows};
+pub use link_table::{LinkRow, link_names, links, paths};
+
 use crate::network::{Network, Node, NodeKind};
 
 /// One column of a table; nulls are `None`.
@@ -24,6 +30,16 @@ pub enum Column {
         /// The dictionary.
         words: Vec<String>,
     },
+}
+
+impl Column {
+    /// Integers, without nulls if there are none.
+    pub fn integer(values: Vec<Option<i64>>) -> Self {
+        match values.iter().all(Option::is_some) {
+            true => Self::Integer(values.into_iter().flatten().collect()),
+            false => Self::OptionalInteger(values),
+        }
+    }
 }
 
 /// A table: named columns of one length, some rows of it at a time.

@@ -12,13 +12,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use weft_net::flow_size::Draw;
 use weft_net::random::{Stream, stream};
+use weft_net::results::Latency;
 use weft_net::scenario::Scenario;
 use weft_net::workload::rpc::Rpc;
 use weft_net::workload::trace::Timing;
 use weft_net::workload::{Opener, Request, Workload};
 
 use crate::config::Config;
-use crate::datagram::{Histogram, Latency};
+use crate::datagram::Histogram;
 use crate::host::{Hosts, SinkEnd, SourceEnd};
 use crate::packet::{Kind, Packet};
 use crate::wire::Wire;

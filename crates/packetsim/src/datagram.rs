@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use weft_net::load_balance::reps::Entropies;
 use weft_net::random::Stream;
+use weft_net::results::Latency;
 use weft_net::transport::udp::{Arrivals, HEADER_BYTES, PacketSizes, Udp};
 
 use crate::address::Address;
@@ -201,14 +202,6 @@ pub(crate) struct Histogram {
     counts: Vec<u32>,
     total: u64,
     sum: u128,
-}
-
-/// What a histogram says of delays, ps: the mean exactly, the others within 0.8 %.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Latency {
-    pub(crate) mean: u64,
-    pub(crate) p50: u64,
-    pub(crate) p99: u64,
 }
 
 impl Histogram {

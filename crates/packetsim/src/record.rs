@@ -1,8 +1,7 @@
 //! What is known of a flow once its ends are gone: one row of the `flows` table in the making.
 
 use serde::{Deserialize, Serialize};
-
-use crate::datagram::Latency;
+use weft_net::results::Latency;
 
 /// Why a flow did not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
