@@ -169,7 +169,7 @@ def test_an_output_that_cannot_be_written_is_refused(small: Path) -> None:
             ["run", "small.toml", "--set", "topology.hosts=two"],
             '--set: topology.hosts: "two" is text; expected a whole number',
         ),
-        (["run", "small.toml", "--backend", "flow"], '--set: backend.kind: unknown "flow"; known: packet'),
+        (["run", "small.toml", "--backend", "flows"], '--set: backend.kind: unknown "flows"; did you mean "flow"?'),
         (["run", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
         (
             ["check", "small.toml", "--set", "workload[0].size=1"],

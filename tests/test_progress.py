@@ -2,7 +2,7 @@
 
 import io
 
-from weft.backend.packet import Progress
+from weft.backend.simulation import Progress
 from weft.progress import Lines, Pace, duration, quantity, simulated
 from weft.sweep import Cell, Run
 

@@ -6,6 +6,7 @@ from typing import Any, final
 
 __all__ = [
     "FaultError",
+    "FlowSimulation",
     "PacketSimulation",
     "Scenario",
     "TomlError",
@@ -130,6 +131,25 @@ class PacketSimulation:
 
     def finish(self) -> str:
         """End the run: check conservation, compute the tables; the summary as JSON."""
+
+    def write(self) -> None:
+        """Write flows, links, queues, paths, nodes and what is left of the samples. Raises OSError."""
+
+@final
+class FlowSimulation:
+    """One run of the flow-level simulator: advance() until it is finished, then finish(), then write()."""
+
+    def __new__(cls, scenario: Scenario, spec_json: str, directory: str | PathLike[str]) -> FlowSimulation:
+        """The idle network; tables will be written into `directory`, which exists. Raises FaultError."""
+
+    def advance(self, seconds: float) -> str:
+        """JSON {now_ps, end_ps, events, packet_hops, flows_done, flows_total, finished}; packet_hops is 0.
+
+        Samples are written as they come. Raises OSError if they cannot be.
+        """
+
+    def finish(self) -> str:
+        """End the run: compute the tables; the summary as JSON."""
 
     def write(self) -> None:
         """Write flows, links, queues, paths, nodes and what is left of the samples. Raises OSError."""

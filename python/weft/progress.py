@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol, TextIO
 
-from weft.backend.packet import Progress
+from weft.backend.simulation import Progress
 from weft.sweep import Run
 from weft.units import TIME
 
@@ -151,7 +151,7 @@ class Pace:
         return ", ".join(
             [
                 speed,
-                f"{quantity(progress.packet_hops)} packet-hops",
+                *([f"{quantity(progress.packet_hops)} packet-hops"] if progress.packet_hops else []),
                 f"{simulated(progress.now_ps)} simulated",
                 f"{progress.flows_done}/{progress.flows_total} flows done",
             ]

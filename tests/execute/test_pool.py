@@ -13,7 +13,7 @@ import pytest
 from sweeps import assert_whole, environment, start, sweep
 
 import weft
-from weft.backend.packet import Progress
+from weft.backend.simulation import Progress
 from weft.execute import execute, local
 from weft.execute.folder import Folder
 from weft.execute.job import Ended, Failure, Job, failure_of, job_of

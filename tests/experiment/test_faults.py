@@ -100,8 +100,8 @@ def faults(tmp_path: Path, text: str, *settings: str) -> list[str]:
         ),
         (
             'size = "1 MiB"',
-            'size = "1 MiB"\n[backend]\nkind = "flow"',
-            'incast.toml:9: backend.kind: unknown "flow"; known: packet',
+            'size = "1 MiB"\n[backend]\nkind = "fluid"',
+            'incast.toml:9: backend.kind: unknown "fluid"; known: packet, flow',
         ),
         (
             'size = "1 MiB"',

@@ -8,6 +8,7 @@ mod csv;
 mod document;
 mod faults;
 mod parquet;
+mod run;
 mod scenario;
 mod simulation;
 
@@ -16,7 +17,12 @@ use pyo3::prelude::*;
 /// All kinds of all rooms, as a JSON list.
 #[pyfunction]
 fn kinds() -> PyResult<String> {
-    let all = [weft_net::kinds(), weft_packetsim::kinds()].concat();
+    let all = [
+        weft_net::kinds(),
+        weft_packetsim::kinds(),
+        weft_flowsim::kinds(),
+    ]
+    .concat();
     faults::to_json(&all)
 }
 
@@ -63,5 +69,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(scenario::max_min, module)?)?;
     module.add_class::<scenario::Scenario>()?;
     module.add_class::<simulation::PacketSimulation>()?;
+    module.add_class::<simulation::FlowSimulation>()?;
     Ok(())
 }

@@ -1,37 +1,18 @@
-//! A packet-level run, advanced in slices of wall time; its tables go to Parquet files.
-
-// Slices of wall time are this module's business: what happens inside them does not depend on where they end.
-#![allow(clippy::disallowed_methods)]
+//! The simulators as Python sees them: one class each around a [`Run`].
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
-use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use weft_net::results::Table;
-use weft_packetsim::Simulation;
+use weft_packetsim as packetsim;
 
-use crate::csv;
-use crate::faults::{fault_error, spec, to_json};
-use crate::parquet::{TableWriter, WriteError};
+use crate::faults::{fault_error, spec};
+use crate::parquet::WriteError;
+use crate::run::{Run, Simulator, os_error};
 use crate::scenario::Scenario;
-
-/// Events between two looks at the clock: some ten milliseconds of work.
-const EVENTS: u64 = 100_000;
-/// Rows of samples that make a row group.
-const SAMPLE_ROWS: usize = 250_000;
-
-/// What may be called next.
-enum Stage {
-    /// `advance`, or `finish`.
-    Running,
-    /// `write`: these tables wait.
-    Finished(Vec<Table>),
-    /// Nothing.
-    Written,
-}
 
 /// Where a capture goes.
 struct CaptureFile {
@@ -54,16 +35,50 @@ impl CaptureFile {
     }
 }
 
+/// The packet-level simulator, and the capture of what its ports saw.
+struct Packets {
+    simulation: packetsim::Simulation,
+    capture: Option<CaptureFile>,
+}
+
+impl Simulator for Packets {
+    const EVENTS: u64 = 100_000;
+    type Progress = packetsim::Progress;
+    type Summary = packetsim::Summary;
+
+    fn advance(&mut self, events: u64) -> Self::Progress {
+        self.simulation.advance(events)
+    }
+
+    fn is_finished(progress: &Self::Progress) -> bool {
+        progress.finished
+    }
+
+    fn sample_rows(&self) -> usize {
+        self.simulation.sample_rows()
+    }
+
+    fn samples(&mut self) -> Option<Table> {
+        self.simulation.samples()
+    }
+
+    fn finish(&mut self) -> (Vec<Table>, Self::Summary) {
+        let outcome = self.simulation.finish();
+        (outcome.tables, outcome.summary)
+    }
+
+    fn write_more(&mut self) -> Result<(), WriteError> {
+        match &mut self.capture {
+            Some(capture) => capture.write(&self.simulation.captured()),
+            None => Ok(()),
+        }
+    }
+}
+
 /// One run of the packet-level simulator.
 #[pyclass]
 pub(crate) struct PacketSimulation {
-    simulation: Simulation,
-    directory: PathBuf,
-    /// `advance` has been called.
-    has_begun: bool,
-    samples: Option<TableWriter>,
-    capture: Option<CaptureFile>,
-    stage: Stage,
+    run: Run<Packets>,
 }
 
 #[pymethods]
@@ -79,21 +94,20 @@ impl PacketSimulation {
         let spec = spec(spec_json)?;
         let scenario = scenario.inner.clone();
         let simulation = py
-            .detach(|| Simulation::new(scenario, &spec))
+            .detach(|| packetsim::Simulation::new(scenario, &spec))
             .map_err(|faults| fault_error(&faults))?;
-        Ok(Self {
+        let packets = Packets {
             simulation,
-            directory,
-            has_begun: false,
-            samples: None,
             capture: None,
-            stage: Stage::Running,
+        };
+        Ok(Self {
+            run: Run::new(packets, directory),
         })
     }
 
     /// What is known before the run that a reader must see.
     fn warnings(&self) -> Vec<String> {
-        self.simulation.warnings()
+        self.run.simulator.simulation.warnings()
     }
 
     /// Captures what leaves the ports of `links`, by number, into a new pcapng file: `snaplen` bytes of each frame, 0 for
@@ -106,22 +120,23 @@ impl PacketSimulation {
         snaplen: u32,
         comment: &str,
     ) -> PyResult<()> {
-        if self.has_begun || self.capture.is_some() {
+        let Packets {
+            simulation,
+            capture,
+        } = &mut self.run.simulator;
+        if self.run.has_begun || capture.is_some() {
             return Err(PyRuntimeError::new_err(
                 "capture() comes once, before advance()",
             ));
         }
-        let known = self.simulation.links();
+        let known = simulation.links();
         if let Some(link) = links.iter().find(|&&l| l as usize >= known) {
             return Err(PyValueError::new_err(format!(
                 "there is no link {link}; there are {known}"
             )));
         }
         let application = concat!("weft ", env!("CARGO_PKG_VERSION"));
-        if !self
-            .simulation
-            .capture(&links, snaplen, application, comment)
-        {
+        if !simulation.capture(&links, snaplen, application, comment) {
             return Err(PyValueError::new_err(
                 "packets of lossless fabrics are no Ethernet frames, so that there is nothing to capture",
             ));
@@ -132,7 +147,7 @@ impl PacketSimulation {
                 error: e,
             })
         })?;
-        self.capture = Some(CaptureFile {
+        *capture = Some(CaptureFile {
             out: BufWriter::new(out),
             path: file,
         });
@@ -141,115 +156,95 @@ impl PacketSimulation {
 
     /// Frames in the capture so far, by link as they were named.
     fn captured_frames(&self) -> Vec<u64> {
-        self.simulation.captured_frames()
+        self.run.simulator.simulation.captured_frames()
     }
 
     /// Simulates for about `seconds` of wall time, or until the run is over: JSON {now_ps, end_ps, events, packet_hops,
     /// flows_done, flows_total, finished}. Samples are written as they come. Raises OSError if they cannot be.
     fn advance(&mut self, py: Python<'_>, seconds: f64) -> PyResult<String> {
-        if !matches!(self.stage, Stage::Running) {
-            return Err(PyRuntimeError::new_err("advance() after finish()"));
-        }
-        let slice = Duration::try_from_secs_f64(seconds).map_err(|_| {
-            PyValueError::new_err(format!("seconds = {seconds} is no length of time"))
-        })?;
-        self.has_begun = true;
-        let started = Instant::now();
-        let progress = py.detach(|| {
-            loop {
-                let progress = self.simulation.advance(EVENTS);
-                if self.simulation.sample_rows() >= SAMPLE_ROWS {
-                    self.write_samples()?;
-                }
-                self.write_capture()?;
-                if progress.finished || started.elapsed() >= slice {
-                    return Ok(progress);
-                }
-            }
-        });
-        to_json(&progress.map_err(os_error)?)
+        self.run.advance(py, seconds)
     }
 
     /// Ends the run: checks conservation, computes the tables, returns the summary as JSON.
     fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
-        if !matches!(self.stage, Stage::Running) {
-            return Err(PyRuntimeError::new_err("finish() a second time"));
-        }
-        if let Some(capture) = &mut self.capture {
+        if let Some(capture) = &mut self.run.simulator.capture {
             capture.write(&[]).map_err(os_error)?;
         }
-        let outcome = py.detach(|| self.simulation.finish());
-        self.stage = Stage::Finished(outcome.tables);
-        to_json(&outcome.summary)
+        self.run.finish(py)
     }
 
     /// Writes flows, links, queues, paths, nodes, the trace if there is one, and what is left of the samples. Raises OSError.
     fn write(&mut self, py: Python<'_>) -> PyResult<()> {
-        let Stage::Finished(tables) = std::mem::replace(&mut self.stage, Stage::Written) else {
-            return Err(PyRuntimeError::new_err(
-                "write() comes once, after finish()",
-            ));
-        };
-        py.detach(|| {
-            self.write_samples()?;
-            if let Some(samples) = self.samples.take() {
-                samples.close()?;
-            }
-            // One after another, so that what is written needs no memory any more.
-            tables
-                .into_iter()
-                .try_for_each(|table| write_table(&self.directory, &table))
+        self.run.write(py)
+    }
+}
+
+impl Simulator for weft_flowsim::Simulation {
+    const EVENTS: u64 = 64;
+    type Progress = weft_flowsim::Progress;
+    type Summary = weft_flowsim::Summary;
+
+    fn advance(&mut self, events: u64) -> Self::Progress {
+        Self::advance(self, events)
+    }
+
+    fn is_finished(progress: &Self::Progress) -> bool {
+        progress.finished
+    }
+
+    fn sample_rows(&self) -> usize {
+        Self::sample_rows(self)
+    }
+
+    fn samples(&mut self) -> Option<Table> {
+        Self::samples(self)
+    }
+
+    fn finish(&mut self) -> (Vec<Table>, Self::Summary) {
+        let outcome = Self::finish(self);
+        (outcome.tables, outcome.summary)
+    }
+}
+
+/// One run of the flow-level simulator.
+#[pyclass]
+pub(crate) struct FlowSimulation {
+    run: Run<weft_flowsim::Simulation>,
+}
+
+#[pymethods]
+impl FlowSimulation {
+    /// The idle network of `scenario`; tables will be written into `directory`, which exists. Raises `FaultError`.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        spec_json: &str,
+        directory: PathBuf,
+    ) -> PyResult<Self> {
+        let spec = spec(spec_json)?;
+        let scenario = scenario.inner.clone();
+        let simulation = py
+            .detach(|| weft_flowsim::Simulation::new(scenario, &spec))
+            .map_err(|faults| fault_error(&faults))?;
+        Ok(Self {
+            run: Run::new(simulation, directory),
         })
-        .map_err(os_error)
-    }
-}
-
-impl PacketSimulation {
-    fn write_capture(&mut self) -> Result<(), WriteError> {
-        match &mut self.capture {
-            Some(capture) => capture.write(&self.simulation.captured()),
-            None => Ok(()),
-        }
     }
 
-    fn write_samples(&mut self) -> Result<(), WriteError> {
-        let Some(chunk) = self.simulation.samples() else {
-            return Ok(());
-        };
-        let writer = match &mut self.samples {
-            Some(writer) => writer,
-            none => none.insert(TableWriter::create(
-                &self.directory.join("samples.parquet"),
-                &chunk,
-            )?),
-        };
-        writer.append(&chunk)
+    /// Simulates for about `seconds` of wall time, or until the run is over: JSON {now_ps, end_ps, events, packet_hops,
+    /// flows_done, flows_total, finished}; packet_hops is 0. Raises OSError if samples cannot be written.
+    fn advance(&mut self, py: Python<'_>, seconds: f64) -> PyResult<String> {
+        self.run.advance(py, seconds)
     }
-}
 
-fn write_table(directory: &Path, table: &Table) -> Result<(), WriteError> {
-    if table.name == "trace" {
-        // An input of other experiments: in the form in which people write it.
-        return csv::write(&directory.join("trace.csv"), table);
+    /// Ends the run: computes the tables, returns the summary as JSON.
+    fn finish(&mut self, py: Python<'_>) -> PyResult<String> {
+        self.run.finish(py)
     }
-    let mut writer =
-        TableWriter::create(&directory.join(format!("{}.parquet", table.name)), table)?;
-    writer.append(table)?;
-    writer.close()
-}
 
-/// As Python's own file functions raise it: error number, text, path.
-fn os_error(failed: WriteError) -> PyErr {
-    let text = failed.error.to_string();
-    match failed.error.raw_os_error() {
-        Some(number) => {
-            let text = text
-                .split(" (os error")
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            PyOSError::new_err((number, text, failed.path.into_os_string()))
-        }
-        None => PyOSError::new_err(format!("{}: {text}", failed.path.display())),
+    /// Writes flows, links, queues, paths, nodes, and what is left of the samples. Raises OSError.
+    fn write(&mut self, py: Python<'_>) -> PyResult<()> {
+        self.run.write(py)
     }
 }

@@ -46,6 +46,8 @@ pub struct Config {
     pub every: u64,
     /// What is sampled.
     pub metrics: Vec<Metric>,
+    /// What only packets have, and `measure.metrics` asks for.
+    pub unsampled: Vec<String>,
 }
 
 impl Config {
@@ -61,17 +63,15 @@ impl Config {
         table.entry("kind").or_insert_with(|| "max_min".into());
         let sharing = Sharing::from_table(&table).map_err(|f| faults.push(f)).ok();
         let (backend, measure) = (section("backend"), section("measure"));
-        let metrics = metrics(measure.get("metrics"))
-            .map_err(|f| faults.push(f))
-            .ok();
+        let (metrics, unsampled) = metrics(measure.get("metrics"));
         let time = |table: &Map<String, Value>, key: &str| table.get(key).and_then(Value::as_u64);
         let flag = |key: &str| backend.get(key).and_then(Value::as_bool).unwrap_or(true);
         let is_coupled = |plan: &weft_net::workload_plan::WorkloadPlan| {
             let control = plan.congestion.get("kind").and_then(Value::as_str);
             control.is_some_and(|c| COUPLED.contains(&c))
         };
-        match (sharing, metrics) {
-            (Some(sharing), Some(metrics)) if faults.is_empty() => Ok(Self {
+        match sharing {
+            Some(sharing) if faults.is_empty() => Ok(Self {
                 sharing,
                 latency: flag("latency"),
                 slow_start: flag("slow_start"),
@@ -82,22 +82,26 @@ impl Config {
                 cooldown: time(measure, "cooldown").unwrap_or(0),
                 every: time(measure, "every").unwrap_or(0),
                 metrics,
+                unsampled,
             }),
             _ => Err(faults),
         }
     }
 }
 
-fn metrics(list: Option<&Value>) -> Result<Vec<Metric>, Fault> {
-    match list {
-        None | Some(Value::Null) => Ok(vec![Metric::Goodput, Metric::Utilization]),
-        Some(list) => serde_json::from_value(list.clone()).map_err(|_| {
-            let message = format!(
-                "{list}: a fluid has goodput and utilization, and neither windows, round trips nor queues; leave the others out, or take backend packet"
-            );
-            Fault::new("measure.metrics", message)
-        }),
+/// What is sampled, and what is asked for that a fluid does not have.
+fn metrics(list: Option<&Value>) -> (Vec<Metric>, Vec<String>) {
+    let Some(names) = list.and_then(Value::as_array) else {
+        return (vec![Metric::Goodput, Metric::Utilization], Vec::new());
+    };
+    let mut found = (Vec::new(), Vec::new());
+    for name in names {
+        match serde_json::from_value(name.clone()) {
+            Ok(metric) => found.0.push(metric),
+            Err(_) => found.1.push(name.as_str().unwrap_or_default().to_owned()),
+        }
     }
+    found
 }
 
 fn refusals(scenario: &Scenario) -> Vec<Fault> {

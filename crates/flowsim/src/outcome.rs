@@ -1,8 +1,8 @@
 //! The end of a run: the tables. What a fluid cannot know is null: packets, queues, losses, marks, timers.
 
 use serde::Serialize;
-use weft_net::ids::{FlowId, LinkId};
-use weft_net::results::{Column, Table, nodes};
+use weft_net::ids::FlowId;
+use weft_net::results::{self, Column, FlowRow, FlowTable, LinkRow, Table, link_names, nodes};
 use weft_net::transport::Transport;
 use weft_net::units::Time;
 
@@ -39,16 +39,19 @@ pub struct Summary {
 }
 
 /// Columns of whole tables that stay null.
-const UNKNOWABLE: [&str; 23] = [
+const UNKNOWABLE: [&str; 26] = [
     "flows.acked_ns",
     "flows.closed_ns",
     "flows.retransmitted_bytes",
+    "flows.timeouts",
+    "flows.timeout_wait_ns",
     "flows.lost_packets",
     "flows.marked_packets",
     "flows.reordered_packets",
     "flows.reordering_extent_mean",
     "flows.reordering_extent_max",
     "flows.spurious_retransmits",
+    "flows.latency_mean_ns",
     "flows.latency_p50_ns",
     "flows.latency_p99_ns",
     "links.tx_packets",
@@ -68,7 +71,10 @@ const UNKNOWABLE: [&str; 23] = [
 /// Ends the run; flows are settled.
 pub(crate) fn finish(simulation: &Simulation) -> Outcome {
     let network = &simulation.scenario.network;
-    let (flows, reasons) = flows(simulation);
+    let FlowTable {
+        table: flows,
+        reasons,
+    } = flows(simulation);
     let mut warnings = simulation.scenario.routes.warnings.clone();
     match simulation.end {
         End::Limit => warnings.push(format!(
@@ -116,6 +122,12 @@ pub(crate) fn finish(simulation: &Simulation) -> Outcome {
             simulation.rough()
         ));
     }
+    if simulation.config.every > 0 && !simulation.config.unsampled.is_empty() {
+        let names = simulation.config.unsampled.join(", ");
+        warnings.push(format!(
+            "not sampled: {names}; a fluid has goodput and utilization, and no windows, round trips or queues"
+        ));
+    }
     let has_no_way = simulation.records.iter().any(|r| r.has_no_way);
     Outcome {
         tables: vec![
@@ -147,10 +159,6 @@ fn window(simulation: &Simulation) -> u64 {
     (simulation.now - cooldown).saturating_sub(simulation.config.warmup)
 }
 
-fn known(time: u64, since: u64) -> Option<i64> {
-    (time != UNKNOWN && since != UNKNOWN).then(|| ns(time - since))
-}
-
 /// Bytes of a flow on its first link for each byte of its payload.
 fn wire_weight(simulation: &Simulation, flow: usize) -> f64 {
     let plan = &simulation.scenario.flows[flow];
@@ -177,152 +185,60 @@ fn wire_weight(simulation: &Simulation, flow: usize) -> f64 {
     }
 }
 
-fn flows(simulation: &Simulation) -> (Table, Vec<(String, u64)>) {
+fn flows(simulation: &Simulation) -> FlowTable {
     let Simulation {
-        scenario,
-        records,
-        config,
-        probe,
-        ..
+        scenario, records, ..
     } = simulation;
-    let plan = &scenario.flows;
-    let names: Vec<String> = scenario
-        .network
-        .host_ids()
-        .map(|h| scenario.network.nodes[h.index()].name.clone())
-        .collect();
-    let workloads = scenario.workloads.iter().map(|w| w.name.clone()).collect();
-    let mut reasons: Vec<(String, u64)> = Vec::new();
-    let mut reason_of = Vec::with_capacity(records.len());
-    for (flow, record) in plan.iter().zip(records) {
-        let is_fine = record.finished != UNKNOWN || (flow.size.is_none() && !record.has_no_way);
-        let text = match record {
-            _ if is_fine => {
-                reason_of.push(None);
-                continue;
-            }
-            r if r.has_no_way => "path down: no route to the destination",
-            r if r.started == UNKNOWN && flow.after.is_some() => {
-                "not started: an earlier flow did not finish"
-            }
-            r if r.started == UNKNOWN => "not started before the end of the run",
-            _ => "not finished before the end of the run",
-        };
-        let at = reasons.iter().position(|r| r.0 == text).unwrap_or_else(|| {
-            reasons.push((text.to_owned(), 0));
-            reasons.len() - 1
-        });
-        reasons[at].1 += 1;
-        reason_of.push(Some(at as u32));
-    }
-    let count = records.len();
-    let optional =
-        |f: &dyn Fn(usize) -> Option<i64>| Column::OptionalInteger((0..count).map(f).collect());
-    let nothing = || Column::OptionalInteger(vec![None; count]);
-    let goodput = |i: usize| {
+    let known = |time: u64, since: u64| (time != UNKNOWN && since != UNKNOWN).then(|| time - since);
+    results::flows(scenario, |i| {
         let record = &records[i];
-        if let (0, 0, Some(fct), Some(size)) = (
-            config.warmup,
-            config.cooldown,
-            known(record.finished, record.started),
-            plan[i].size,
-        ) {
-            return (fct > 0).then(|| size as f64 * 8e9 / fct as f64);
+        FlowRow {
+            started: known(record.started, 0),
+            fct: known(record.finished, record.started),
+            delivered_bytes: record.sent as u64,
+            goodput: goodput(simulation, i),
+            wire_bytes: (record.sent * wire_weight(simulation, i)) as u64,
+            subflows: scenario.subflow_count(FlowId::from(i)),
+            reason: reason(simulation, i),
+            ..FlowRow::default()
         }
-        let before = probe.sent_before.get(i).copied().unwrap_or(0.0);
-        let until = probe.sent_until.get(i).copied().unwrap_or(record.sent);
-        let seconds = window(simulation) as f64 * 1e-12;
-        let end = config.warmup + window(simulation);
-        let length = match record.started {
-            UNKNOWN => seconds,
-            started => (end.saturating_sub(started) as f64 * 1e-12).min(seconds),
-        };
-        (length > 0.0).then(|| (until - before) * 8.0 / length)
-    };
-    let subflows = |i: usize| i64::from(scenario.subflow_count(FlowId::from(i)));
-    let columns = vec![
-        ("flow", Column::Integer((0..count as i64).collect())),
-        (
-            "workload",
-            Column::Word(plan.iter().map(|f| Some(f.workload)).collect(), workloads),
-        ),
-        (
-            "src",
-            Column::Word(plan.iter().map(|f| Some(f.src.0)).collect(), names.clone()),
-        ),
-        (
-            "dst",
-            Column::Word(plan.iter().map(|f| Some(f.dst.0)).collect(), names),
-        ),
-        ("size_bytes", optional(&|i| plan[i].size.map(|s| s as i64))),
-        ("start_ns", optional(&|i| known(records[i].started, 0))),
-        (
-            "fct_ns",
-            optional(&|i| known(records[i].finished, records[i].started)),
-        ),
-        ("acked_ns", nothing()),
-        ("closed_ns", nothing()),
-        (
-            "ideal_fct_ns",
-            optional(&|i| {
-                scenario
-                    .ideal_fct(FlowId::from(i))
-                    .map(|t| t.as_ns() as i64)
-            }),
-        ),
-        (
-            "delivered_bytes",
-            Column::Integer(records.iter().map(|r| r.sent as i64).collect()),
-        ),
-        (
-            "goodput_bps",
-            Column::OptionalReal((0..count).map(goodput).collect()),
-        ),
-        (
-            "wire_bytes",
-            Column::Integer(
-                (0..count)
-                    .map(|i| (records[i].sent * wire_weight(simulation, i)) as i64)
-                    .collect(),
-            ),
-        ),
-        ("retransmitted_bytes", nothing()),
-        ("lost_packets", nothing()),
-        ("marked_packets", nothing()),
-        ("reordered_packets", nothing()),
-        (
-            "reordering_extent_mean",
-            Column::OptionalReal(vec![None; count]),
-        ),
-        ("reordering_extent_max", nothing()),
-        ("spurious_retransmits", nothing()),
-        (
-            "subflows",
-            Column::Integer((0..count).map(subflows).collect()),
-        ),
-        (
-            "reason",
-            Column::Word(reason_of, reasons.iter().map(|r| r.0.clone()).collect()),
-        ),
-        ("latency_p50_ns", nothing()),
-        ("latency_p99_ns", nothing()),
-    ];
-    (
-        Table {
-            name: "flows",
-            columns,
-        },
-        reasons,
-    )
+    })
 }
 
-fn link_names(simulation: &Simulation) -> (Vec<Option<u32>>, Vec<String>) {
-    let network = &simulation.scenario.network;
-    let links = 0..network.links.len();
-    (
-        links.clone().map(|i| Some(i as u32)).collect(),
-        links.map(|i| network.link_name(LinkId::from(i))).collect(),
-    )
+/// Why a flow did not finish although it should have.
+fn reason(simulation: &Simulation, i: usize) -> Option<&'static str> {
+    let (flow, record) = (&simulation.scenario.flows[i], &simulation.records[i]);
+    if record.finished != UNKNOWN || (flow.size.is_none() && !record.has_no_way) {
+        return None;
+    }
+    Some(match record.started {
+        _ if record.has_no_way => "path down: no route to the destination",
+        UNKNOWN if flow.after.is_some() => "not started: an earlier flow did not finish",
+        UNKNOWN => "not started before the end of the run",
+        _ => "not finished before the end of the run",
+    })
+}
+
+/// Payload per time, bit/s: of a whole transfer, or in the measurement window.
+fn goodput(simulation: &Simulation, i: usize) -> Option<f64> {
+    let Simulation { config, probe, .. } = simulation;
+    let record = &simulation.records[i];
+    let is_plain = config.warmup == 0 && config.cooldown == 0;
+    if let (true, Some(size)) = (is_plain, simulation.scenario.flows[i].size)
+        && record.finished != UNKNOWN
+    {
+        let fct = ns(record.finished - record.started);
+        return (fct > 0).then(|| size as f64 * 8e9 / fct as f64);
+    }
+    let before = probe.sent_before.get(i).copied().unwrap_or(0.0);
+    let until = probe.sent_until.get(i).copied().unwrap_or(record.sent);
+    let seconds = window(simulation) as f64 * 1e-12;
+    let end = config.warmup + window(simulation);
+    let length = match record.started {
+        UNKNOWN => seconds,
+        started => (end.saturating_sub(started) as f64 * 1e-12).min(seconds),
+    };
+    (length > 0.0).then(|| (until - before) * 8.0 / length)
 }
 
 fn links(simulation: &Simulation) -> Table {
@@ -332,81 +248,25 @@ fn links(simulation: &Simulation) -> Table {
         carried,
         ..
     } = simulation;
-    let links = &scenario.network.links;
-    let nodes: Vec<String> = scenario
-        .network
-        .nodes
-        .iter()
-        .map(|n| n.name.clone())
-        .collect();
-    let (codes, names) = link_names(simulation);
-    let count = links.len();
     let window = window(simulation) as f64 * 1e-12;
-    let busy = |i: usize, bytes: f64| bytes * 8.0 / links[i].rate.0 as f64;
-    let utilization = |i: usize| {
+    results::links(scenario, |i| {
+        let busy = |bytes: f64| bytes * 8.0 / scenario.network.links[i].rate.0 as f64;
         let until = probe.carried_until.get(i).copied().unwrap_or(carried[i]);
         let before = probe.carried_before.get(i).copied().unwrap_or(0.0);
-        (window > 0.0).then(|| busy(i, until - before) / window)
-    };
-    let is_per_flow = scenario.load_balance.is_per_flow();
-    let mut flows = vec![0_i64; count];
-    for flow in (0..scenario.flows.len())
-        .filter(|_| is_per_flow)
-        .map(FlowId::from)
-    {
-        let mut used: Vec<LinkId> = (0..scenario.subflow_count(flow))
-            .flat_map(|number| scenario.subflow_path(flow, number).unwrap_or_default())
-            .collect();
-        used.sort_unstable();
-        used.dedup();
-        used.into_iter().for_each(|link| flows[link.index()] += 1);
-    }
-    let known_flows = |n: i64| is_per_flow.then_some(n);
-    Table {
-        name: "links",
-        columns: vec![
-            ("link", Column::Word(codes, names)),
-            (
-                "src",
-                Column::Word(links.iter().map(|l| Some(l.src.0)).collect(), nodes.clone()),
-            ),
-            (
-                "dst",
-                Column::Word(links.iter().map(|l| Some(l.dst.0)).collect(), nodes),
-            ),
-            (
-                "rate_bps",
-                Column::Integer(links.iter().map(|l| l.rate.0 as i64).collect()),
-            ),
-            (
-                "tx_bytes",
-                Column::Integer(carried.iter().map(|&b| b as i64).collect()),
-            ),
-            ("tx_packets", Column::OptionalInteger(vec![None; count])),
-            (
-                "busy_ns",
-                Column::Integer(
-                    (0..count)
-                        .map(|i| (busy(i, carried[i]) * 1e9) as i64)
-                        .collect(),
-                ),
-            ),
-            (
-                "utilization",
-                Column::OptionalReal((0..count).map(utilization).collect()),
-            ),
-            (
-                "flows",
-                Column::OptionalInteger(flows.into_iter().map(known_flows).collect()),
-            ),
-            ("lost_packets", Column::OptionalInteger(vec![None; count])),
-        ],
-    }
+        LinkRow {
+            tx_bytes: carried[i] as u64,
+            tx_packets: None,
+            busy: (busy(carried[i]) * 1e12) as u64,
+            utilization: (window > 0.0).then(|| busy(until - before) / window),
+            lost_packets: None,
+        }
+    })
 }
 
 fn queues(simulation: &Simulation) -> Table {
-    let (codes, names) = link_names(simulation);
-    let count = codes.len();
+    let names = link_names(&simulation.scenario);
+    let count = names.len();
+    let codes = (0..count as u32).map(Some).collect();
     let nothing = || Column::OptionalInteger(vec![None; count]);
     Table {
         name: "queues",
@@ -425,43 +285,9 @@ fn queues(simulation: &Simulation) -> Table {
 }
 
 fn paths(simulation: &Simulation) -> Table {
-    let scenario = &simulation.scenario;
-    let (_, names) = link_names(simulation);
-    let (mut flow, mut subflow, mut src_port, mut dst_port) = (vec![], vec![], vec![], vec![]);
-    let (mut bytes, mut ends, mut items) = (vec![], vec![], vec![]);
-    for owner in (0..scenario.flows.len()).map(FlowId::from) {
-        let weight = wire_weight(simulation, owner.index());
-        for number in 0..scenario.subflow_count(owner) {
-            let Some(path) = scenario.subflow_path(owner, number) else {
-                continue;
-            };
-            let ports = scenario.subflow_ports(owner, number);
-            flow.push(i64::from(owner.0));
-            subflow.push(i64::from(number));
-            src_port.push(i64::from(ports.0));
-            dst_port.push(i64::from(ports.1));
-            let id = scenario.subflow_id(owner, number);
-            bytes.push((simulation.sent[id as usize] * weight) as i64);
-            items.extend(path.iter().map(|l| l.0));
-            ends.push(items.len() as u32);
-        }
-    }
-    Table {
-        name: "paths",
-        columns: vec![
-            ("flow", Column::Integer(flow)),
-            ("subflow", Column::Integer(subflow)),
-            ("src_port", Column::Integer(src_port)),
-            ("dst_port", Column::Integer(dst_port)),
-            (
-                "path",
-                Column::Words {
-                    ends,
-                    items,
-                    words: names,
-                },
-            ),
-            ("tx_bytes", Column::Integer(bytes)),
-        ],
-    }
+    let bytes = |id: u32| {
+        let (owner, _) = simulation.scenario.subflow(id);
+        (simulation.sent[id as usize] * wire_weight(simulation, owner.index())) as u64
+    };
+    results::paths(&simulation.scenario, bytes, [])
 }

@@ -193,11 +193,20 @@ fn what_only_packets_can_do_is_refused_by_name() {
         "{:?}",
         faults(&rpc)
     );
-    let cwnd = json!({ "topology": star, "measure": { "metrics": ["cwnd"] } });
+}
+
+#[test]
+fn samples_that_a_fluid_does_not_have_are_told() {
+    let outcome = run(&json!({
+        "topology": { "kind": "star", "hosts": 2 },
+        "workload": [{ "kind": "permutation", "size": 1_000_000 }],
+        "measure": { "every": 1_000_000_000, "metrics": ["cwnd", "goodput"] },
+    }))
+    .1;
+    let told = &outcome.summary.warnings;
     assert!(
-        faults(&cwnd)[0].starts_with("measure.metrics: [\"cwnd\"]"),
-        "{:?}",
-        faults(&cwnd)
+        told.len() == 1 && told[0].starts_with("not sampled: cwnd; "),
+        "{told:?}"
     );
 }
 

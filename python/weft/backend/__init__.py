@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from weft.backend import packet
+from weft.backend import flow, packet
 
 
 class Backend(Protocol):
@@ -19,7 +19,7 @@ class Backend(Protocol):
     """See `weft.backend.packet.check`."""
 
     run: Any
-    """See `weft.backend.packet.run`."""
+    """See `weft.backend.simulation.run`."""
 
 
-BACKENDS: Mapping[str, Backend] = {"packet": packet}
+BACKENDS: Mapping[str, Backend] = {"packet": packet, "flow": flow}

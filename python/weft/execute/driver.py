@@ -14,7 +14,7 @@ from pathlib import Path
 
 from weft import _core
 from weft.backend import BACKENDS
-from weft.backend.packet import Progress
+from weft.backend.simulation import Progress
 from weft.errors import Interrupted, OutputError, WeftError
 from weft.execute.checks import refuse_what_cannot_run
 from weft.execute.executor import Advance, Executor, Stop

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Protocol
 
-from weft.backend.packet import Progress
+from weft.backend.simulation import Progress
 from weft.execute.job import Ended, Job
 
 Advance = Callable[[str, Progress], None]

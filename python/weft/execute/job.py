@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from weft.backend import BACKENDS
-from weft.backend.packet import Progress
+from weft.backend.simulation import Progress
 from weft.execute import machine
 from weft.experiment.experiment import Experiment
 from weft.sweep import Run

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from weft.backend.packet import Progress
+from weft.backend.simulation import Progress
 from weft.execute import machine
 from weft.execute.executor import Advance, Stop
 from weft.execute.folder import Folder

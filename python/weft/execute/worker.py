@@ -10,7 +10,7 @@ import sys
 from dataclasses import astuple
 from pathlib import Path
 
-from weft.backend.packet import Progress
+from weft.backend.simulation import Progress
 from weft.execute.folder import Folder
 from weft.execute.job import Job
 from weft.execute.local import do_into

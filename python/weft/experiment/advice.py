@@ -153,6 +153,19 @@ def blocking_is_of_lossless_links(asked: Asked) -> Found:
         yield f"measure.metrics {', '.join(wanted)}: nothing is sampled, since without [flow_control] links never wait"
 
 
+def sharing_is_of_fluids(asked: Asked) -> Found:
+    """Packets share links by arriving there."""
+    if "sharing" in asked.written and "backend.kind" not in asked.swept:
+        yield '[sharing] has no effect: backend packet shares links packet by packet (backend.kind = "flow" reads it)'
+
+
+def a_fluid_has_no_packets(asked: Asked) -> Found:
+    """What only packets have, and the file asks for."""
+    unread = [f"[{name}]" for name in ("queue", "receive") if name in asked.written]
+    if unread and "backend.kind" not in asked.swept:
+        yield f"{' and '.join(unread)} {'have' if len(unread) > 1 else 'has'} no effect: backend flow has no packets"
+
+
 ADVICE: tuple[Callable[[Asked], Found], ...] = (
     congestion_control_acts_on_tcp,
     receive_side_acts_on_tcp,
@@ -165,7 +178,14 @@ ADVICE: tuple[Callable[[Asked], Found], ...] = (
     marks_need_a_capable_sender,
     load_fits_the_links,
     a_queue_holds_a_packet,
+    sharing_is_of_fluids,
 )
+OF_FLUIDS: tuple[Callable[[Asked], Found], ...] = (
+    a_fluid_has_no_packets,
+    coupling_needs_subflows,
+    load_fits_the_links,
+)
+"""What there is to say about a cell of backend flow."""
 
 
 def advice(asked: Asked) -> list[str]:
@@ -175,4 +195,5 @@ def advice(asked: Asked) -> list[str]:
     >>> advice(Asked(udp | {"workload": [{"kind": "permutation"}]}, written={"congestion"}))
     ['congestion control has no effect: every flow is UDP']
     """
-    return [sentence for piece in ADVICE for sentence in piece(asked)]
+    pieces = OF_FLUIDS if asked.spec.get("backend", {}).get("kind") == "flow" else ADVICE
+    return [sentence for piece in pieces for sentence in piece(asked)]

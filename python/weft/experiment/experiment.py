@@ -19,6 +19,7 @@ from weft.experiment.objective import read_objective
 from weft.experiment.path import Path
 from weft.experiment.readable import inline, readable, toml
 from weft.experiment.repeats import read_repeats
+from weft.experiment.sections import OF_BACKEND
 from weft.experiment.semantics import RULES
 from weft.experiment.space import Search, read_search
 from weft.sweep import Cell, Run, Sweep, Until, run_name, seed_of, tables_of
@@ -299,6 +300,9 @@ def _resolve(document: Document, cell: Cell) -> tuple[Spec, bool, list[Fault]]:
     for section in ("failure", *SHOWN):
         if not spec[section]:
             del spec[section]
+    for section, backends in OF_BACKEND.items():
+        if spec["backend"].get("kind") not in backends:
+            spec.pop(section, None)
     return spec, is_complete, [_moved(document, put, fault, dotted.read(fault.key) or ()) for fault in found]
 
 

@@ -38,6 +38,7 @@ SECTIONS: Mapping[str, Section] = {
         Section("load_balance", "load_balance", "ecmp"),
         Section("queue", "queue", "drop_tail"),
         Section("flow_control", "flow_control", "none"),
+        Section("sharing", "sharing", "max_min"),
         Section("transport", "transport", "tcp"),
         Section("congestion", "congestion", "cubic"),
         Section("receive", "receive", "in_order"),
@@ -59,6 +60,9 @@ OF_TRANSPORT: Mapping[str, Mapping[str, str]] = {
     "rocev2": {"flow_control": "pfc", "congestion": "none"},
 }
 """Kinds that are taken, when none is named, because of the kind of `[transport]`."""
+
+OF_BACKEND: Mapping[str, tuple[str, ...]] = {"sharing": ("flow",)}
+"""Sections that some backends alone have; a cell of another backend does not have them in its spec."""
 
 READ_ELSEWHERE = ("sweep", "objective", "space", "search")
 """Sections of no single run: experiment/axes.py, objective.py and space.py read them."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from weft.experiment.sections import SECTION, SECTIONS
+from weft.experiment.sections import OF_BACKEND, SECTION, SECTIONS
 from weft.experiment.values import expected, format_scalar
 from weft.kinds import RECORD, Kind, Parameter, catalogue
 from weft.reference.markdown import table
@@ -147,6 +147,8 @@ def example(kind: Kind) -> Iterator[str]:
         case "section", name:
             yield from (f"[[{name}]]" if SECTIONS[name].is_list else f"[{name}]", *_assignments(kind))
         case room, name:
+            if room in OF_BACKEND:
+                yield from ("[backend]", _quoted_kind(OF_BACKEND[room][0]), "")
             is_list = room in SECTIONS and SECTIONS[room].is_list
             yield from (f"[[{room}]]" if is_list else f"[{room}]", _quoted_kind(name), *_assignments(kind))
 

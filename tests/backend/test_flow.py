@@ -1,0 +1,85 @@
+"""The flow-level backend: one experiment file on either backend, the same tables, and null where only packets know."""
+
+from typing import Any
+
+import pytest
+
+import weft
+from weft.backend import BACKENDS
+from weft.errors import ExperimentError, ResultsError
+from weft.metric import METRICS
+
+BULK = {
+    "topology": {"kind": "dumbbell", "left": 2, "right": 2, "link": {"rate": "1 Gbps", "delay": "10 us"}},
+    "workload": [{"kind": "pairs", "pairs": ["l0>r0", "l1>r1"], "size": "25 MiB"}],
+}
+
+
+def run(experiment: dict[str, Any], backend: str) -> weft.Results:
+    return weft.run(experiment | {"backend": {"kind": backend, **experiment.get("backend", {})}})
+
+
+def test_the_same_experiment_has_the_same_tables_on_both_backends() -> None:
+    packets, fluid = (run(BULK, kind) for kind in ("packet", "flow"))
+    for table in ("flows", "links", "queues", "paths", "nodes"):
+        ours, theirs = getattr(fluid, table), getattr(packets, table)
+        assert ours.columns == theirs.columns, table
+        assert ours.height == theirs.height, table
+    assert fluid.flows.select("src", "dst", "size_bytes", "ideal_fct_ns").equals(
+        packets.flows.select("src", "dst", "size_bytes", "ideal_fct_ns")
+    )
+
+
+def test_two_long_flows_share_a_link_as_their_packets_do() -> None:
+    # 50 MiB cross 1 Gb/s, of which 1448 of 1538 bytes are payload: 445.5 ms. Packets that were lost are sent twice.
+    expected = 2 * 25 * 2**20 * 1538 / 1448 * 8
+    assert run(BULK, "flow").flows["fct_ns"].max() == pytest.approx(expected, rel=0.001)
+    assert run(BULK, "packet").flows["fct_ns"].max() == pytest.approx(expected, rel=0.05)
+
+
+def test_what_only_packets_know_is_null_and_said_so() -> None:
+    results = run(BULK, "flow")
+    (manifest,) = results.manifests.values()
+    assert manifest["backend"] == "flow"
+    assert "packet_hops" not in manifest or manifest["packet_hops"] is None
+    for name in manifest["null_columns"]:
+        table, column = name.split(".")
+        if table in ("flows", "links", "queues"):
+            assert getattr(results, table)[column].is_null().all(), name
+    (run_name,) = results.manifests
+    with pytest.raises(ResultsError, match=r"dropped_packets.*packet backend"):
+        METRICS["drops"].value(results.tables(run_name))
+
+
+def test_sharing_is_a_section_of_fluids() -> None:
+    asked = BULK | {"sharing": {"kind": "alpha_fair", "alpha": 2.0}}
+    fluid = weft.load(asked | {"backend": {"kind": "flow"}})
+    assert fluid.spec(next(fluid.cells()))["sharing"]["kind"] == "alpha_fair"
+    packets = weft.load(asked)
+    cell = next(packets.cells())
+    assert "sharing" not in packets.spec(cell)
+    assert packets.advice(cell) == [
+        '[sharing] has no effect: backend packet shares links packet by packet (backend.kind = "flow" reads it)'
+    ]
+    queued = weft.load(BULK | {"backend": {"kind": "flow"}, "queue": {"kind": "red"}})
+    assert queued.advice(next(queued.cells())) == ["[queue] has no effect: backend flow has no packets"]
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        ({"workload": [{"kind": "rpc", "value": "1 kB", "requests": 3}]}, "workload[0].kind"),
+        ({"failure": [{"what": "l0<>sl", "when": "1 ms"}]}, "failure"),
+        ({"transport": {"kind": "rocev2"}}, "workload[0].transport"),
+    ],
+)
+def test_what_a_fluid_cannot_do_is_refused_by_name(change: dict[str, Any], where: str) -> None:
+    with pytest.raises(ExperimentError, match="take backend packet|done by backend packet") as told:
+        run(BULK | change, "flow")
+    assert where in str(told.value)
+
+
+def test_every_backend_describes_itself() -> None:
+    for name, backend in BACKENDS.items():
+        assert backend.KIND["name"] == name
+        assert {entry["name"] for entry in backend.KIND["parameters"]} >= {"until", "limit"}
