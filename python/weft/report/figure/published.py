@@ -46,7 +46,7 @@ def draw(folder: Folder, ask: Ask) -> Figure:
     names = table["number"].to_list()
     title = f"Ours / published{', logarithmic' if is_log else ''}"
     base = alt.Chart(alt.NamedData("table")).encode(
-        y=alt.Y("number:N", title=None, sort=names, axis=alt.Axis(labelLimit=320, grid=True))
+        y=alt.Y("number:N", title=None, sort=names, axis=alt.Axis(labelLimit=440, grid=True))
     )
     x = alt.X("ratio:Q", title=title, scale=scale)
     tooltip: list[Any] = [
