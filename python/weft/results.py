@@ -3,7 +3,7 @@
 import json
 import shutil
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,8 @@ from weft.errors import ResultsError
 if TYPE_CHECKING:
     import polars as pl
 
+    from weft.analysis import Answer
+    from weft.published.beside import Beside
     from weft.report.figure.drawing import Figure, Figures
     from weft.report.folder import Folder
 
@@ -239,10 +241,22 @@ class Results:
 
         In base units (bit/s, ns, a share; with `of` a share of that). Empty without `[[published]]`.
         """
-        from weft.published.beside import beside
         from weft.published.shown import frame
 
-        return frame(beside(self._folder))
+        return frame(self.beside())
+
+    def beside(self, answers: "Sequence[Answer] | None" = None) -> "list[Beside]":
+        """What each `[[published]]` gives; `answers` are those to the analyses, if known.
+
+        Numbers of runs that were computed before are not computed again.
+        """
+        from weft.published.beside import beside
+        from weft.report.table import full_name
+
+        for metric, by_run in self._values.items():
+            known = {run: value for run, value in by_run.items() if value is not None}
+            self._folder.run_values.setdefault(full_name(metric), {}).update(known)
+        return beside(self._folder, answers)
 
     @property
     def failures(self) -> "pl.DataFrame":

@@ -195,3 +195,23 @@ def test_a_file_may_have_comments_and_a_byte_order_mark(tmp_path: Path) -> None:
     assert [row.value for row in read(file)] == [0.25, 0.25, 1.0, 0.0]
     with pytest.raises(Unreadable, match="cannot be read"):
         read(tmp_path / "absent.csv")
+
+
+def test_tables_are_read_once_for_all_that_shows_published_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weft.run(BASE | written(tmp_path, FILE), tmp_path / "out")
+    folder = read_folder(tmp_path / "out")
+    first = marks(folder, "goodput.sum", (None, "topology.link.rate", None), 1.0)
+    assert first.height == 1
+    results = Results(tmp_path / "out")
+    results.numbers(("goodput.sum",))
+    # What is known is not computed again: not for another figure, nor for the tables, nor what the terminal has shown.
+    monkeypatch.setattr("weft.published.beside._of_run", lambda *_: pytest.fail("reads the tables of a run again"))
+    assert marks(folder, "goodput.sum", (None, "topology.link.rate", None), 1.0).equals(first)
+    assert len(beside(folder)[0].pairs) == 5
+    asked: list[list[str]] = []
+    monkeypatch.undo()
+    monkeypatch.setattr("weft.published.beside.numbers_of", lambda _, names: asked.append(list(names)) or {})
+    results.beside()
+    assert asked and all("goodput.sum" not in names for names in asked)

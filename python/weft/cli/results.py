@@ -34,11 +34,9 @@ def print_published(results: "Results", answers: "list[Answer]") -> None:
         return
     from rich.console import Console
 
-    from weft.published.beside import beside
     from weft.published.shown import print_published
-    from weft.report.folder import read_folder
 
-    print_published(Console(), beside(read_folder(results.directory), answers))
+    print_published(Console(), results.beside(answers))
 
 
 def published_markdown(directory: Path) -> str:

@@ -81,11 +81,50 @@ class Beside:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Document:
+    """An entry of `[[published]]`: its rows, each with its pairs of cells; none for a p-value."""
+
+    entry: Mapping[str, Any]
+    rows: tuple[tuple[Row, list[Pair]], ...]
+    trouble: str
+
+
 def beside(folder: Folder, answers: "Sequence[Answer] | None" = None) -> list[Beside]:
-    """What the `[[published]]` entries of a folder's experiment give; `answers` are those to its analyses, if known."""
-    entries = folder.experiment.get("published") or []
+    """What the `[[published]]` entries of a folder's experiment give; `answers` are those to its analyses, if known.
+
+    The tables of the runs are read for the first call on a folder alone.
+    """
+    documents = _documents(folder)
+    if answers is None and any(row.effect for document in documents for row, _ in document.rows):
+        from weft.report.factors import asked_analyses
+
+        answers = asked_analyses(folder)
+    found = []
+    for document in documents:
+        pairs: list[Pair] = []
+        alone = []
+        for row, of_cells in document.rows:
+            own = _of_analyses(folder, row, answers or ()) if row.effect else of_cells
+            pairs += own
+            alone += [] if own else [row]
+        file, source = Path(document.entry["file"]).name, str(document.entry.get("source", ""))
+        notes = tuple(document.entry.get("notes") or ())
+        found.append(Beside(file, source, tuple(pairs), tuple(alone), document.trouble, notes))
+    return found
+
+
+def pairs_of_cells(folder: Folder) -> list[Pair]:
+    """The pairs of all numbers that are no p-values."""
+    return [pair for document in _documents(folder) for _, pairs in document.rows for pair in pairs]
+
+
+def _documents(folder: Folder) -> list[_Document]:
+    """The documents joined with the runs; kept by the folder."""
+    if folder.joined:
+        return folder.joined
     documents: list[tuple[Mapping[str, Any], tuple[Row, ...], str]] = []
-    for entry in entries:
+    for entry in folder.experiment.get("published") or []:
         try:
             documents.append((entry, read(Path(entry["file"])), ""))
         except Unreadable as error:
@@ -97,26 +136,14 @@ def beside(folder: Folder, answers: "Sequence[Answer] | None" = None) -> list[Be
             for cell in cells.get(id(row), ()):
                 wanted.setdefault(cell.label, {})[_asked(row)] = None
     values = _values(folder, wanted)
-    if answers is None and any(row.effect for _, rows, _ in documents for row in rows):
-        from weft.report.factors import asked_analyses
 
-        answers = asked_analyses(folder)
-    found = []
-    for entry, rows, trouble in documents:
-        pairs: list[Pair] = []
-        alone = []
-        for row in rows:
-            own = (
-                _of_analyses(folder, row, answers or ())
-                if row.effect
-                else [_pair(row, cell, values[cell.label, _asked(row)]) for cell in cells[id(row)]]
-            )
-            pairs += own
-            alone += [] if own else [row]
-        file = Path(entry["file"]).name
-        source, notes = str(entry.get("source", "")), tuple(entry.get("notes") or ())
-        found.append(Beside(file, source, tuple(pairs), tuple(alone), trouble, notes))
-    return found
+    def pairs(row: Row) -> list[Pair]:
+        return [_pair(row, cell, values[cell.label, _asked(row)]) for cell in cells.get(id(row), ())]
+
+    folder.joined[:] = [
+        _Document(entry, tuple((row, pairs(row)) for row in rows), trouble) for entry, rows, trouble in documents
+    ]
+    return folder.joined
 
 
 def has(folder: Folder, cell: Cell, keys: Mapping[str, str]) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from weft.published.beside import beside
+from weft.published.beside import pairs_of_cells
 from weft.report.figure.observation import key_word
 from weft.report.folder import Folder
 from weft.report.table import full_name
@@ -19,13 +19,12 @@ def marks(folder: Folder, y: str, keys: tuple[str | None, str | None, str | None
     A number of some workloads alone is in no figure of all flows, and left out.
     """
     rows: dict[tuple[str, ...], None] = {}
-    for one in beside(folder, ()) if folder.experiment.get("published") else ():
-        for pair in one.pairs:
-            row = pair.row
-            if pair.cell is None or row.workloads or full_name(row.metric) != full_name(y):
-                continue
-            words = ["" if key is None else key_word(folder, pair.cell, key) for key in keys]
-            rows[(*words, repr(row.value * (row.of or 1.0) * factor), row.source)] = None
+    for pair in pairs_of_cells(folder):
+        row = pair.row
+        if pair.cell is None or row.workloads or full_name(row.metric) != full_name(y):
+            continue
+        words = ["" if key is None else key_word(folder, pair.cell, key) for key in keys]
+        rows[(*words, repr(row.value * (row.of or 1.0) * factor), row.source)] = None
     schema = dict.fromkeys((*COLUMNS, "published", "source"), pl.String)
     frame = pl.DataFrame(list(rows), schema=schema, orient="row").with_columns(pl.col("published").cast(pl.Float64))
     return frame.drop([name for name, key in zip(COLUMNS, keys, strict=True) if key is None])

@@ -144,6 +144,8 @@ class Folder:
     tell: Tell = field(repr=False, default=silent)
     run_values: dict[str, dict[str, float | str]] = field(repr=False, default_factory=dict)
     """Numbers of runs that are computed already, or why there is none: by metric and summary, then by run."""
+    joined: list[Any] = field(repr=False, default_factory=list)
+    """The published numbers with those of our runs, once published/beside.py has joined them."""
 
     @cached_property
     def telling(self) -> tuple[str, ...]:
