@@ -39,17 +39,19 @@ def run(file: Path, text: str, out: Path, capsys: pytest.CaptureFixture[str]) ->
     return json.loads((folder / "manifest.json").read_text())["fingerprint"], folder / "trace.csv"
 
 
+@pytest.mark.parametrize("transport", ['kind = "tcp"', 'kind = "mptcp"\nsubflows = 3'])
 @pytest.mark.parametrize("timing", ["recorded", "closed_loop"])
 def test_a_trace_done_again_on_the_same_fabric_is_the_same_run(
-    tmp_path: Path, timing: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, timing: str, transport: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first, trace = run(tmp_path / "first.toml", FABRIC + APPLICATIONS, tmp_path / "first", capsys)
+    fabric = FABRIC + f"[transport]\n{transport}\n"
+    first, trace = run(tmp_path / "first.toml", fabric + APPLICATIONS, tmp_path / "first", capsys)
     header, *rows = trace.read_text().splitlines()
     assert header == "kind,src,dst,size_bytes,start_ps,flow,query,think_ps,request_bytes,src_port,dst_port"
     # Two clients with 30 queries each, and two that fetch from three servers.
     kinds = [row.split(",")[0] for row in rows]
     assert (kinds.count("get") + kinds.count("set"), kinds.count("fetch")) == (60, 6)
-    again = FABRIC + f'[[workload]]\nkind = "trace"\nfile = "{trace}"\ntiming = "{timing}"\n'
+    again = fabric + f'[[workload]]\nkind = "trace"\nfile = "{trace}"\ntiming = "{timing}"\n'
     second, copy = run(tmp_path / "second.toml", again, tmp_path / "second", capsys)
     assert second == first
     if timing == "closed_loop":

@@ -124,8 +124,13 @@ fn with_port(flow: &Flow, index: u64) -> Flow {
     }
 }
 
-fn tuple(flow: &Flow) -> (u32, u32, u16, u16) {
-    (flow.src.0, flow.dst.0, flow.src_port, flow.dst_port)
+/// What no two connections share, whichever way their payload goes: client, server, and their ports.
+fn tuple(flow: &Flow) -> (Peers, u16) {
+    let port = match flow.opener {
+        Opener::Source => flow.src_port,
+        Opener::Destination => flow.dst_port,
+    };
+    (peers(flow), port)
 }
 
 #[cfg(test)]

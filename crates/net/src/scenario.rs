@@ -136,13 +136,13 @@ impl Scenario {
                 Ok(made) => {
                     let asked = generator.requests(&context);
                     let has_messages = matches!(plan.kind, Workload::Rpc(_)) || !asked.is_empty();
-                    if has_messages && !matches!(plan.transport, Transport::Tcp(_)) {
+                    if has_messages && plan.transport.tcp().is_none() {
                         let what = match plan.kind {
                             Workload::Rpc(_) => "rpc",
                             _ => "a trace with gets or sets",
                         };
                         let message = format!(
-                            "{what} keeps connections open that carry messages, and only tcp can; take tcp for this workload"
+                            "{what} keeps connections open that carry messages, and only tcp and mptcp can; take one of them for this workload"
                         );
                         faults.push(Fault::new(format!("workload[{i}].transport"), message));
                     }

@@ -2,8 +2,9 @@
 //!
 //! The kinds are `rpc` (crates/net/src/workload/rpc.rs) and `trace`, whose clients follow a script: one application per client.
 //! A get travels in a packet of its own and
-//! is sent again until its answer begins; the values are messages of an ordinary TCP connection, whose last segment may be
-//! short and is acknowledged at once. A connection opens with its first message and stays open; its window is not reset while
+//! is sent again until its answer begins; the values are messages of an ordinary connection, whose last segment may be
+//! short and is acknowledged at once. Over MPTCP a message lies in the data sequence (`stream.rs`, `inbox.rs`) and a request
+//! goes on the subflow that the scheduler would take. A connection opens with its first message and stays open; its window is not reset while
 //! it is idle.
 
 use std::collections::VecDeque;
@@ -14,6 +15,7 @@ use weft_net::flow_size::Draw;
 use weft_net::random::{Stream, stream};
 use weft_net::results::Latency;
 use weft_net::scenario::Scenario;
+use weft_net::transport::Transport;
 use weft_net::workload::rpc::Rpc;
 use weft_net::workload::trace::Timing;
 use weft_net::workload::{Opener, Request, Workload};
@@ -429,7 +431,9 @@ impl Hosts {
     ) {
         let plan = &scenario.flows[flow as usize];
         let workload = plan.workload as usize;
-        let mss = self.mss(&scenario.workloads[workload].transport);
+        let transport = &scenario.workloads[workload].transport;
+        let is_multipath = matches!(transport, Transport::Mptcp(_));
+        let mss = self.mss(transport);
         let segments = crate::segments::segments(Some(size), mss).0;
         let connection = self.apps.connections[flow as usize]
             .as_mut()
@@ -442,9 +446,15 @@ impl Hosts {
         }
         match plan.opener {
             Opener::Destination => {
-                if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow as usize] {
-                    receiver.ask_for(size as u32, segments, wire);
+                if is_multipath {
+                    self.ask_on_subflow(flow, size as u32, segments, wire, scenario);
+                } else if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow as usize] {
+                    let request = receiver.numbering.next(size as u32, segments);
+                    receiver.ask_for(request, wire);
                 }
+            }
+            Opener::Source if is_multipath => {
+                self.add_subflow_message(flow, size, wire, scenario);
             }
             Opener::Source => {
                 if let SourceEnd::Tcp(sender) = &mut self.sources[flow as usize] {

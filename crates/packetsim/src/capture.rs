@@ -55,7 +55,15 @@ impl Lossy {
             .map(|l| network.is_host(l.src))
             .collect();
         let of_subflows = (0..self.scenario.subflows_total() as u32)
-            .map(|id| sizes(&self.scenario, self.hosts.mtu, id, self.hosts.apps.has(id)))
+            .map(|id| {
+                let flow = self.scenario.subflow(id).0.0;
+                sizes(
+                    &self.scenario,
+                    self.hosts.mtu,
+                    flow,
+                    self.hosts.apps.has(flow),
+                )
+            })
             .collect();
         let tap = Tap::new(is_kept, is_card, of_subflows);
         for link in 0..network.links.len() {
@@ -111,7 +119,7 @@ impl Lossy {
             } else {
                 connection.tuple
             };
-            let inside = tap.with_ledger(id, |ledger| connection.inside(seen, ledger));
+            let inside = tap.with_ledgers(id, |ledger, data| connection.inside(seen, ledger, data));
             let frame = Frame::new(
                 (address(ends.src), address(ends.dst)),
                 &tuple,

@@ -165,15 +165,14 @@ impl Hosts {
             Kind::Datagram => self.on_datagram(packet, wire),
             Kind::SourceTimer => self.on_source_timer(packet.flow, wire, scenario),
             Kind::SinkTimer => {
-                self.share(packet.flow);
-                if let SinkEnd::Tcp(receiver) = &mut self.sinks[flow] {
-                    receiver.on_timer(wire);
-                    if receiver.stage == Stage::Failed {
-                        if receiver.address.number == 0 {
-                            self.fail(packet.flow, Reason::BackOff, wire, scenario);
-                        } else {
-                            self.retire_sink(packet.flow);
-                        }
+                self.on_sink_timer(packet.flow, wire, scenario);
+                if let SinkEnd::Tcp(receiver) = &self.sinks[flow]
+                    && receiver.stage == Stage::Failed
+                {
+                    if receiver.address.number == 0 {
+                        self.fail(packet.flow, Reason::BackOff, wire, scenario);
+                    } else {
+                        self.retire_sink(packet.flow);
                     }
                 }
             }
@@ -192,7 +191,11 @@ impl Hosts {
             Kind::SynAck | Kind::Request => {
                 if let SourceEnd::Tcp(sender) = &mut self.sources[flow] {
                     if sender.mapping.is_some() {
-                        return self.on_subflow_established(packet, wire, scenario);
+                        self.on_subflow_established(packet, wire, scenario);
+                        if packet.kind == Kind::Request {
+                            self.on_subflow_request(packet, wire, scenario);
+                        }
+                        return;
                     }
                     sender.established(wire, packet.window);
                     if packet.kind == Kind::Request && sender.messages.is_some() {

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::requests::Numbering;
 use crate::segments::segments;
 
 /// Linux: a connection begins with a window of 64 KiB, which then grows.
@@ -18,7 +19,6 @@ pub(crate) struct Inbox {
     pub(crate) next: u32,
     total: u32,
     mss: u16,
-    last_payload: u16,
     /// Ring of bits: which segments from `next` on have arrived.
     bits: Vec<u64>,
     /// Receive buffer, bytes, as it is offered now and at most.
@@ -28,16 +28,23 @@ pub(crate) struct Inbox {
     pub(crate) delivered: u64,
     /// This end has opened the other subflows.
     pub(crate) has_joined: bool,
+    /// Messages whose last segment has arrived, and others not: the segment after it.
+    ends: Vec<u32>,
+    /// Of a connection of an application that asks.
+    pub(crate) numbering: Numbering,
+    /// Whose turn it is to ask, under round robin.
+    pub(crate) turn: u32,
+    /// When data arrived last.
+    pub(crate) heard: u64,
 }
 
 impl Inbox {
     pub(crate) fn new(size: Option<u64>, mss: u16, most_buffer: u64, autotune: bool) -> Self {
-        let (total, last_payload) = segments(size, mss);
+        let (total, _) = segments(size, mss);
         Self {
             next: 0,
             total,
             mss,
-            last_payload,
             bits: vec![0; 4],
             buffer: if autotune {
                 most_buffer.min(FIRST_WINDOW)
@@ -47,6 +54,10 @@ impl Inbox {
             most_buffer,
             delivered: 0,
             has_joined: false,
+            ends: Vec::new(),
+            numbering: Numbering::default(),
+            turn: 0,
+            heard: 0,
         }
     }
 
@@ -82,25 +93,20 @@ impl Inbox {
         }
     }
 
-    /// A data segment arrives on some subflow.
+    /// A data segment arrives on some subflow; `is_end`: it ends a message or the flow. Whether something is whole with it.
     #[inline]
-    pub(crate) fn arrive(&mut self, data: u32) {
+    pub(crate) fn arrive(&mut self, data: u32, payload: u16, is_end: bool) -> bool {
         if data < self.next {
-            return;
+            return false;
         }
         while (data - self.next) as usize >= self.bits.len() * 64 {
             self.grow();
         }
         let (word, bit) = self.place(data);
         if self.bits[word] & bit != 0 {
-            return;
+            return false;
         }
         self.bits[word] |= bit;
-        let payload = if data + 1 == self.total {
-            self.last_payload
-        } else {
-            self.mss
-        };
         self.delivered += u64::from(payload);
         if self.buffer < self.most_buffer {
             // Linux's tcp_grow_window: two segments for each that arrives, so slow start is not held back.
@@ -114,6 +120,14 @@ impl Inbox {
             self.bits[word] &= !bit;
             self.next += 1;
         }
+        if is_end {
+            self.ends.push(data + 1);
+        }
+        let before = self.ends.len();
+        if before > 0 {
+            self.ends.retain(|&end| end > self.next);
+        }
+        self.ends.len() < before
     }
 }
 
@@ -123,19 +137,34 @@ mod tests {
 
     #[test]
     fn the_data_ack_waits_for_the_slowest_subflow() {
+        let payload = |data| if data == 999 { 500 } else { 1000 };
         let mut inbox = Inbox::new(Some(999_500), 1000, 400_000, false);
         for data in (0..1000).filter(|d| d % 300 != 7) {
-            inbox.arrive(data);
-            inbox.arrive(data);
+            inbox.arrive(data, payload(data), data == 999);
+            inbox.arrive(data, payload(data), data == 999);
         }
         assert_eq!((inbox.next, inbox.delivered), (7, 999_500 - 4 * 1000));
         for data in [7, 307, 907] {
-            inbox.arrive(data);
+            assert!(!inbox.arrive(data, 1000, false));
         }
         assert_eq!((inbox.next, inbox.is_complete()), (607, false));
-        inbox.arrive(607);
+        assert!(inbox.arrive(607, 1000, false));
         assert!(inbox.is_complete());
         assert_eq!(inbox.delivered, 999_500);
+    }
+
+    #[test]
+    fn a_message_is_whole_when_nothing_before_its_end_is_missing() {
+        // Messages end with segments 2, 3 and 5.
+        let mut inbox = Inbox::new(None, 1000, 80_000, false);
+        let mut whole = Vec::new();
+        for data in [2, 3, 0, 4, 5, 5, 1] {
+            let is_end = [2, 3, 5].contains(&data);
+            whole.push(inbox.arrive(data, if is_end { 10 } else { 1000 }, is_end));
+        }
+        assert_eq!(whole, [false, false, false, false, false, false, true]);
+        assert_eq!((inbox.next, inbox.delivered), (6, 3 * 1000 + 3 * 10));
+        assert!(inbox.arrive(6, 7, true));
     }
 
     #[test]
@@ -143,7 +172,7 @@ mod tests {
         let mut inbox = Inbox::new(None, 1000, 80_000, true);
         assert_eq!(inbox.offer(), 65);
         for data in 0..20 {
-            inbox.arrive(data);
+            inbox.arrive(data, 1000, false);
         }
         assert_eq!(inbox.offer(), 80);
     }

@@ -5,7 +5,7 @@
 //! packets through `port`s (`bucket`: shaped ones) under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of
 //! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`entropy`, `handshake`, `acknowledgment`,
 //! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
-//! `inbox` and `mapping` join the subflows of a connection; `app` and `messages` are of applications. `probe` samples;
+//! `inbox` and `mapping` join the subflows of a connection; `app`, `messages` and `requests` are of applications. `probe` samples;
 //! `ending` ends the run after `conservation`; a `tap` on ports feeds a `capture`: `segment_header` and `mptcp_options` say what a
 //! `frame` holds, `pcapng` how it is kept. For both engines, [`outcome`] makes `flow_table` and `tables`.
 
@@ -48,6 +48,7 @@ pub mod queue;
 pub mod receive;
 mod receiver;
 mod record;
+mod requests;
 mod rtt;
 pub mod schedule;
 mod scoreboard;

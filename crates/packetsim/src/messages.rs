@@ -27,15 +27,24 @@ impl Messages {
         end
     }
 
-    /// Request `number` arrives, perhaps early or again, and asks for so many bytes.
-    pub(crate) fn note_request(&mut self, number: u32, bytes: u32) {
+    fn note_request(&mut self, number: u32, bytes: u32) {
         if number >= self.next && self.early.iter().all(|e| e.0 != number) {
             self.early.push((number, bytes));
         }
     }
 
+    /// Request `number` arrives, perhaps early or again: its answer of so many bytes follows those of the ones before.
+    /// Messages end before segment `total` so far; returns where they end now.
+    pub(crate) fn answer(&mut self, number: u32, bytes: u32, mut total: u32, mss: u16) -> u32 {
+        self.note_request(number, bytes);
+        while let Some(bytes) = self.take_request() {
+            total = self.add(u64::from(bytes), total, mss);
+        }
+        total
+    }
+
     /// Takes the request that comes next, if it is here: how much it asks for.
-    pub(crate) fn take_request(&mut self) -> Option<u32> {
+    fn take_request(&mut self) -> Option<u32> {
         let at = self.early.iter().position(|e| e.0 == self.next)?;
         self.next += 1;
         Some(self.early.swap_remove(at).1)

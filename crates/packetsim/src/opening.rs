@@ -40,8 +40,14 @@ impl Hosts {
             return false;
         }
         match scenario.flows[flow as usize].opener {
-            Opener::Source => self.make_sender(flow, wire, scenario, config),
-            Opener::Destination => self.make_receiver(flow, wire, scenario, config),
+            Opener::Source => {
+                self.make_stream(flow, scenario, config);
+                self.make_sender(flow, wire, scenario, config);
+            }
+            Opener::Destination => {
+                self.make_inbox(flow, scenario);
+                self.make_receiver(flow, wire, scenario, config);
+            }
         }
         true
     }
@@ -213,7 +219,7 @@ impl Hosts {
         let (mut size, mut stop) = (plan.size, plan.stop.map_or(u64::MAX, |t| t.0));
         if let Some(Some(stream)) = self.streams.get_mut(address.owner as usize) {
             stream.open += 1;
-            mapping = Some(Box::new(Mapping::new(stream.last())));
+            mapping = Some(Box::new(Mapping::new()));
             (size, stop) = (None, u64::MAX);
         }
         let sender = Sender::new(sender::Setup {
@@ -224,8 +230,8 @@ impl Hosts {
             size,
             stop,
             mss: self.mss(transport),
+            has_messages: self.apps.has(id) && mapping.is_none(),
             mapping,
-            has_messages: self.apps.has(id),
             entropy: Entropy::of(scenario, id, self.mss(transport)),
             is_ecn_capable: tcp.ecn || control.needs_precise_marks(),
             control,
@@ -253,6 +259,7 @@ impl Hosts {
         let receiver = Receiver::new(receiver::Setup {
             tcp: &tcp,
             headers,
+            asks: self.apps.has(address.owner) && plan.opener == Opener::Destination,
             address,
             size: plan.size.filter(|_| shared.is_none()),
             shared,

@@ -99,7 +99,9 @@ pub(crate) struct Packet {
     pub(crate) window: u32,
     /// ACK: up to three SACK blocks, each (distance of its start from `seq`) << 16 | length; 0 is none. The third of an ACK
     /// that answers a duplicate is the segment that had arrived before. First of other packets: of a request, the first
-    /// segment that is missing; of those of a handshake and an end, segments sent.
+    /// segment that is missing; of those of a handshake and an end, segments sent; of data of a subflow, requests that have
+    /// come there. Second and third of a request: its number in the
+    /// connection, and the first data segment that is missing.
     pub(crate) sack: [u32; 3],
     /// Multipath: of data, the number of the data segment; of an ACK, the first data segment that is missing. Of a request
     /// of an application: how many bytes it asks for.

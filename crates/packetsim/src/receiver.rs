@@ -6,8 +6,6 @@
 //!
 //! It hands ACKs to the card even when that is busy: they are few. For a fetch it also opens the connection and asks.
 
-use std::collections::VecDeque;
-
 use serde::{Deserialize, Serialize};
 use weft_net::random::mix;
 use weft_net::transport::Headers;
@@ -18,6 +16,7 @@ use crate::inbox::FIRST_WINDOW;
 use crate::islands::Islands;
 use crate::packet::{Kind, Packet, flag};
 use crate::record::Extents;
+use crate::requests::{Numbering, Requests};
 use crate::rtt::Rtt;
 use crate::sender::NEVER;
 use crate::wire::Wire;
@@ -76,12 +75,12 @@ pub(crate) struct Receiver {
     /// One past the highest segment seen.
     highest: u32,
     total: u32,
-    headers: Headers,
+    pub(crate) headers: Headers,
     mss: u16,
     /// Of a subflow of a multipath connection: how that stands, kept up to date by the host.
     pub(crate) shared: Option<Shared>,
     /// This side opened the connection.
-    opens: bool,
+    pub(crate) opens: bool,
     /// What has arrived beyond the first gap.
     islands: Islands,
     /// Segments that arrived in order and are not acknowledged yet.
@@ -91,8 +90,6 @@ pub(crate) struct Receiver {
     quick_acks: u32,
     ack_delay: u64,
     ack_due: u64,
-    /// When requests are sent again unless data has come.
-    answer_due: u64,
     wake_at: u64,
     /// Timestamp to be echoed.
     echo_stamp: u32,
@@ -102,15 +99,14 @@ pub(crate) struct Receiver {
     idle_limit: u64,
     last_arrival: u64,
     /// Retransmission of SYN and request.
-    rtt: Rtt,
-    retries: u32,
-    max_retries: u32,
-    request: u32,
-    /// Of a connection of an application: requests whose answers have not arrived (number, bytes, segment after the last).
-    asked: VecDeque<(u32, u32, u32)>,
-    /// Requests so far, and the segment after the last of all their answers.
-    requests: u32,
-    requested: u32,
+    pub(crate) rtt: Rtt,
+    pub(crate) retries: u32,
+    pub(crate) max_retries: u32,
+    pub(crate) request: u32,
+    /// Of a connection of an application that asks, or of a subflow of one.
+    pub(crate) requests: Requests,
+    pub(crate) numbering: Numbering,
+    pub(crate) asks: bool,
     handshakes: u32,
     /// Payload bytes received, each once.
     pub(crate) delivered: u64,
@@ -143,6 +139,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) is_dctcp: bool,
     pub(crate) request: u32,
     pub(crate) echoes_entropy: bool,
+    /// Of an application: what it wants is said as the connection goes on.
+    pub(crate) asks: bool,
 }
 
 impl Receiver {
@@ -157,6 +155,7 @@ impl Receiver {
             is_dctcp,
             request,
             echoes_entropy,
+            asks,
         } = setup;
         let (total, _) = crate::segments::segments(size, mss);
         let most_buffer = tcp.receive_window.0;
@@ -186,7 +185,6 @@ impl Receiver {
             quick_acks: tcp.quick_acks as u32,
             ack_delay: tcp.ack_delay.0,
             ack_due: NEVER,
-            answer_due: NEVER,
             wake_at: NEVER,
             echo_stamp: 0,
             buffer: if tcp.autotune {
@@ -201,9 +199,9 @@ impl Receiver {
             retries: 0,
             max_retries: tcp.retries as u32,
             request,
-            asked: VecDeque::new(),
-            requests: 0,
-            requested: 0,
+            requests: Requests::new(),
+            numbering: Numbering::default(),
+            asks,
             handshakes: 0,
             delivered: 0,
             reordered: 0,
@@ -217,14 +215,14 @@ impl Receiver {
         }
     }
 
-    fn emit(&mut self, wire: &mut Wire, mut packet: Packet) {
+    pub(crate) fn emit(&mut self, wire: &mut Wire, mut packet: Packet) {
         packet.entropy ^= self.entropy;
         self.wire_bytes += wire.emit(self.address.link, self.address.node, packet);
         self.packets += 1;
     }
 
     /// Under REPS, packets that are sent again take another way.
-    fn try_another_way(&mut self, now: u64) {
+    pub(crate) fn try_another_way(&mut self, now: u64) {
         self.entropy = mix(now) as u32 & self.entropy_mask;
     }
 
@@ -253,14 +251,13 @@ impl Receiver {
             }
             self.rtt.backoff = 0;
             self.retries = 0;
-            if !self.asked.is_empty() {
-                self.stage = Stage::Receiving;
-                return self.send_requests(wire);
-            }
-            self.stage = if self.address.number == 0 {
-                Stage::Asking
-            } else {
-                Stage::Joining
+            self.stage = match self.address.number {
+                0 if self.asks => {
+                    self.stage = Stage::Receiving;
+                    return self.send_requests(wire);
+                }
+                0 => Stage::Asking,
+                _ => Stage::Joining,
             };
             self.send_handshake(wire);
         }
@@ -306,56 +303,6 @@ impl Receiver {
         self.emit(wire, packet);
     }
 
-    // ---- requests of an application ----
-
-    /// Asks for an answer of so many bytes; goes out at once if the connection is open.
-    pub(crate) fn ask_for(&mut self, bytes: u32, segments: u32, wire: &mut Wire) {
-        self.requested += segments;
-        let request = (self.requests, bytes, self.requested);
-        self.asked.push_back(request);
-        self.requests += 1;
-        if self.stage == Stage::Receiving && self.opens {
-            self.send_request(request, wire);
-            self.wait_for_answer(wire);
-        }
-    }
-
-    fn send_request(&mut self, (number, bytes, _): (u32, u32, u32), wire: &mut Wire) {
-        let size = self.headers.data + self.request as u16;
-        let mut packet = (self.address).packet(Kind::Request, number, size, 0, wire.now);
-        packet.window = self.offer();
-        packet.data = bytes;
-        packet.sack[0] = self.next;
-        self.emit(wire, packet);
-    }
-
-    /// All that have no answer yet: the server knows those that it has had.
-    fn send_requests(&mut self, wire: &mut Wire) {
-        for at in 0..self.asked.len() {
-            self.send_request(self.asked[at], wire);
-        }
-        self.wait_for_answer(wire);
-    }
-
-    fn wait_for_answer(&mut self, wire: &mut Wire) {
-        self.answer_due = wire.now + self.rtt.rto();
-        self.wake(wire);
-    }
-
-    /// Data has arrived: as long as some does, nothing is wrong with the requests.
-    fn note_answers(&mut self, wire: &mut Wire) {
-        while self.asked.front().is_some_and(|a| a.2 <= self.next) {
-            self.asked.pop_front();
-        }
-        self.rtt.backoff = 0;
-        self.retries = 0;
-        if self.asked.is_empty() {
-            self.answer_due = NEVER;
-        } else {
-            self.wait_for_answer(wire);
-        }
-    }
-
     fn send_handshake(&mut self, wire: &mut Wire) {
         self.try_another_way(wire.now);
         let (kind, bytes) = match self.stage {
@@ -380,8 +327,8 @@ impl Receiver {
     #[inline]
     pub(crate) fn on_data(&mut self, packet: &Packet, wire: &mut Wire) -> bool {
         let is_complete = self.receive(packet, wire);
-        if !self.asked.is_empty() {
-            self.note_answers(wire);
+        if self.requests.is_waiting() {
+            self.note_answers(self.shared.map_or(self.next, |s| s.data), wire);
         }
         is_complete
     }
@@ -543,8 +490,8 @@ impl Receiver {
     }
 
     /// Sets an event for what is due first, unless there is an earlier one, which will do that.
-    fn wake(&mut self, wire: &mut Wire) {
-        let due = self.ack_due.min(self.answer_due);
+    pub(crate) fn wake(&mut self, wire: &mut Wire) {
+        let due = self.ack_due.min(self.requests.due);
         if due < self.wake_at {
             self.wake_at = due;
             wire.schedule(Packet::local(
@@ -562,16 +509,11 @@ impl Receiver {
             return;
         }
         self.wake_at = NEVER;
-        if wire.now >= self.answer_due {
-            self.answer_due = NEVER;
-            self.rtt.backoff += 1;
-            self.retries += 1;
-            if self.retries > self.max_retries {
-                self.stage = Stage::Failed;
+        if wire.now >= self.requests.due {
+            self.on_no_answer(wire);
+            if self.stage == Stage::Failed {
                 return;
             }
-            self.try_another_way(wire.now);
-            self.send_requests(wire);
         }
         if self.ack_due == NEVER || wire.now < self.ack_due {
             return self.wake(wire);

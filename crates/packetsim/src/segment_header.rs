@@ -67,15 +67,16 @@ struct Multipath {
     total: Option<(u32, u64)>,
 }
 
-/// The sizes of a subflow's segments; `None` for UDP. `has_messages`: it is a connection of an application.
-pub(crate) fn sizes(scenario: &Scenario, mtu: u32, id: u32, has_messages: bool) -> Option<Sizes> {
-    let plan = &scenario.flows[scenario.subflow(id).0.index()];
+/// The sizes of the segments of a flow's subflows; `None` for UDP. `has_messages`: it is a connection of an application.
+pub(crate) fn sizes(scenario: &Scenario, mtu: u32, flow: u32, has_messages: bool) -> Option<Sizes> {
+    let plan = &scenario.flows[flow as usize];
     let workload = &scenario.workloads[plan.workload as usize];
     Some(Sizes {
         header: workload.transport.headers()?.data,
         mss: segment_bytes(mtu, &workload.transport),
         has_messages,
         has_fin: !has_messages && matches!(workload.transport, Transport::Tcp(_)),
+        stream: (has_messages && matches!(workload.transport, Transport::Mptcp(_))).then_some(flow),
     })
 }
 
@@ -108,9 +109,11 @@ impl Connection {
                 receive_window,
                 // The smallest with which the largest window can be said.
                 scale: (64 - most.leading_zeros()).saturating_sub(16).min(14) as u8,
-                request: match (opener, number) {
-                    (1, 0) => u64::from(plan.request),
-                    _ => 0,
+                // Only the connection of an application asks on other subflows than the first.
+                request: if opener == 1 && (number == 0 || sizes.has_messages) {
+                    u64::from(plan.request)
+                } else {
+                    0
                 },
                 multipath: match transport {
                     Transport::Mptcp(m) => Some(Multipath {
@@ -132,16 +135,16 @@ impl Connection {
     }
 
     /// What the IP packet holds.
-    pub(crate) fn inside(&self, seen: &Seen, ledger: &Ledger) -> Inside {
+    pub(crate) fn inside(&self, seen: &Seen, ledger: &Ledger, data: &Ledger) -> Inside {
         match &self.tcp {
             None => Inside::Udp,
-            Some(stack) => Inside::Tcp(stack.header(seen, ledger)),
+            Some(stack) => Inside::Tcp(stack.header(seen, ledger, data)),
         }
     }
 }
 
 impl Stack {
-    fn header(&self, seen: &Seen, ledger: &Ledger) -> Tcp {
+    fn header(&self, seen: &Seen, ledger: &Ledger, data: &Ledger) -> Tcp {
         let packet = &seen.packet;
         let side = usize::from(packet.flags & flag::BACKWARD != 0);
         let (seq, ack) = if side == 0 {
@@ -155,7 +158,7 @@ impl Stack {
             Kind::Data | Kind::Request => packet.bytes - self.headers.data,
             _ => 0,
         };
-        let mut options = self.options(seen, ledger, seq, payload);
+        let mut options = self.options(seen, [ledger, data], seq, payload);
         options.resize(usize::from(packet.bytes - payload - BARE), END);
         Tcp {
             seq: place(self.isn[side], seq),
@@ -179,10 +182,10 @@ impl Stack {
             Kind::SynAck => (0, 1),
             Kind::Data => {
                 // Data answers requests that have arrived.
-                let requests = if self.sizes.has_messages {
-                    ledger.messages_before(packet.seq) + 1
-                } else {
-                    1
+                let requests = match (self.sizes.has_messages, self.sizes.stream) {
+                    (false, _) => 1,
+                    (true, None) => ledger.messages_before(packet.seq) + 1,
+                    (true, Some(_)) => u64::from(packet.sack[0]),
                 };
                 (
                     1 + ledger.position(packet.seq, mss),
@@ -193,7 +196,13 @@ impl Stack {
             kind => {
                 let last = u64::from(kind == Kind::Ack && is_fin);
                 let sent = ledger.position(packet.sack[0], mss);
-                (1 + sent + last, 1 + self.request + last)
+                // A subflow that joins has not been asked before its handshake is over.
+                let asked = if self.sizes.stream.is_some() {
+                    0
+                } else {
+                    self.request
+                };
+                (1 + sent + last, 1 + asked + last)
             }
         }
     }
@@ -258,7 +267,13 @@ impl Stack {
     }
 
     /// The options, without the padding behind them. `seq` is relative to the initial sequence number.
-    fn options(&self, seen: &Seen, ledger: &Ledger, seq: u64, payload: u16) -> Vec<u8> {
+    fn options(
+        &self,
+        seen: &Seen,
+        [ledger, data]: [&Ledger; 2],
+        seq: u64,
+        payload: u16,
+    ) -> Vec<u8> {
         let packet = &seen.packet;
         let is_backward = packet.flags & flag::BACKWARD != 0;
         let mut options = Vec::with_capacity(40);
@@ -308,7 +323,7 @@ impl Stack {
             self.sack(packet, ledger, &mut options);
         }
         if let Some(m) = &self.multipath {
-            options.extend(m.signal(self, packet, seq, payload));
+            options.extend(m.signal(self, packet, data, seq, payload));
         }
         options
     }
@@ -371,31 +386,50 @@ impl Multipath {
     }
 
     /// The signal of the data level.
-    fn signal(&self, stack: &Stack, packet: &Packet, seq: u64, payload: u16) -> Vec<u8> {
+    fn signal(
+        &self,
+        stack: &Stack,
+        packet: &Packet,
+        ledger: &Ledger,
+        seq: u64,
+        payload: u16,
+    ) -> Vec<u8> {
         let mss = u64::from(stack.sizes.mss);
+        // Short are only the ends of messages; that of a flow has nothing behind it.
+        let place = |data: u32| ledger.position(data, mss);
         // Keys are numbered by who opened the connection.
         let idsn = |side: usize| self.keys.idsn(usize::from(side != stack.opener));
         let begins = |side: usize| idsn(side).wrapping_add(1);
         let ack = match side_of(packet) {
+            // Data answers requests that have arrived, on whatever subflow.
+            0 if stack.sizes.has_messages && packet.kind == Kind::Data => {
+                let requests = ledger.messages_before(packet.data) + 1;
+                begins(1).wrapping_add(requests * stack.request)
+            }
+            0 if stack.sizes.has_messages => begins(1),
             0 => begins(1).wrapping_add(stack.request),
             _ => {
+                let reached = match packet.kind {
+                    Kind::Request => packet.sack[2],
+                    _ => packet.data,
+                };
                 let received = match self.total {
                     // DATA_FIN takes a place.
-                    Some((segments, size)) if packet.data >= segments => size + 1,
-                    _ => u64::from(packet.data) * mss,
+                    Some((segments, size)) if reached >= segments => size + 1,
+                    _ => place(reached),
                 };
                 begins(0).wrapping_add(received)
             }
         };
         let mapped = match packet.kind {
             Kind::Data => Some(Mapped {
-                data: begins(0).wrapping_add(u64::from(packet.data) * mss),
+                data: begins(0).wrapping_add(place(packet.data)),
                 subflow: seq as u32,
                 length: payload,
-                is_last: packet.flags & flag::FIN != 0,
+                is_last: packet.flags & flag::FIN != 0 && self.total.is_some(),
             }),
             Kind::Request => Some(Mapped {
-                data: begins(1),
+                data: begins(1).wrapping_add(u64::from(packet.sack[1]) * stack.request),
                 subflow: seq as u32,
                 length: payload,
                 is_last: false,

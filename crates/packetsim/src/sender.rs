@@ -286,20 +286,18 @@ impl Sender {
     /// Request `number` arrives, perhaps early or again: its answer of so many bytes follows those of the ones before.
     pub(crate) fn on_request(&mut self, number: u32, bytes: u32) {
         if let Some(messages) = &mut self.messages {
-            messages.note_request(number, bytes);
-            while let Some(bytes) = messages.take_request() {
-                self.total = messages.add(u64::from(bytes), self.total, self.mss);
-            }
+            self.total = messages.answer(number, bytes, self.total, self.mss);
         }
     }
 
     // ---- the data of a subflow ----
 
-    /// Sets what may be sent next: a data segment of the connection, or [`NO_DATA`].
+    /// Sets what may be sent next: a data segment of the connection, or [`NO_DATA`]; and its payload, if it ends a message or
+    /// the flow.
     #[inline]
-    pub(crate) fn offer(&mut self, data: u32) {
+    pub(crate) fn offer(&mut self, data: u32, end: Option<u16>) {
         if let Some(mapping) = &mut self.mapping {
-            mapping.offer = data;
+            (mapping.offer, mapping.end) = (data, end);
             self.edge = self.board.nxt + u32::from(data != NO_DATA);
         }
     }
@@ -402,13 +400,12 @@ impl Sender {
                 self.says_cwr = false;
             }
         }
-        let mut data = 0;
+        let (mut data, mut requests) = (0, 0);
         if let Some(mapping) = &self.mapping {
-            data = mapping.data(seq);
-            if data == mapping.last.0 {
-                payload = mapping.last.1;
-                // DATA_FIN: nothing follows.
-                flags |= flag::FIN;
+            (data, requests) = (mapping.data(seq), mapping.requests);
+            if let Some(last) = mapping.end_at(seq) {
+                // DATA_FIN, nothing follows; or, as below, the end of a message.
+                (payload, flags) = (last, flags | flag::FIN);
             }
         }
         if let Some(messages) = &self.messages {
@@ -423,6 +420,7 @@ impl Sender {
         let bytes = self.headers.data + payload;
         let mut packet = self.address.packet(Kind::Data, seq, bytes, flags, wire.now);
         packet.data = data;
+        packet.sack[0] = requests;
         if let Some(entropy) = &mut self.entropy {
             let is_again = flags & flag::AGAIN != 0;
             packet.entropy = entropy.data(packet.entropy, self.board.una, seq, is_again);

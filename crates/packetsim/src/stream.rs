@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use weft_net::transport::mptcp::{Mptcp, Scheduler};
 
 use crate::congestion::Path;
+use crate::mapping::NO_DATA;
+use crate::messages::Messages;
 use crate::segments::segments;
 
 /// One connection; plain data.
@@ -26,6 +28,9 @@ pub(crate) struct Stream {
     total: u32,
     /// Payload of the last one.
     last_payload: u16,
+    mss: u16,
+    /// Of a connection of an application: what there is to send is said as it goes on.
+    messages: Option<Box<Messages>>,
     /// An endless flow sends nothing after this.
     stop: u64,
     /// By subflow: data that it has not delivered in time and the others shall send.
@@ -58,14 +63,17 @@ impl Stream {
         mss: u16,
         subflows: u32,
         is_coupled: bool,
+        has_messages: bool,
     ) -> Self {
         let (total, last_payload) = segments(size, mss);
         Self {
             next: 0,
             una: 0,
             edge: 0,
-            total,
+            total: if has_messages { 0 } else { total },
             last_payload,
+            mss,
+            messages: has_messages.then(Box::default),
             stop,
             again: vec![VecDeque::new(); subflows as usize],
             waiting: 0,
@@ -81,9 +89,38 @@ impl Stream {
         }
     }
 
-    /// The last data segment, and its payload.
-    pub(crate) fn last(&self) -> (u32, u16) {
-        (self.total - 1, self.last_payload)
+    // ---- messages of an application ----
+
+    /// A message to be sent after all others.
+    pub(crate) fn add_message(&mut self, bytes: u64) {
+        if let Some(messages) = &mut self.messages {
+            self.total = messages.add(bytes, self.total, self.mss);
+        }
+    }
+
+    /// Request `number` arrives on some subflow, perhaps early or again: answers follow in the order of the numbers.
+    pub(crate) fn on_request(&mut self, number: u32, bytes: u32) {
+        if let Some(messages) = &mut self.messages {
+            self.total = messages.answer(number, bytes, self.total, self.mss);
+        }
+    }
+
+    /// First data segment that is not acknowledged: what is before it has arrived.
+    pub(crate) fn reached(&self) -> u32 {
+        self.una
+    }
+
+    /// The payload of data segment `data`, not acknowledged so far, if it ends a message or the flow.
+    #[inline]
+    pub(crate) fn end_at(&self, data: u32) -> Option<u16> {
+        match &self.messages {
+            None => (data == self.total - 1).then_some(self.last_payload),
+            Some(_) if data == NO_DATA => None,
+            Some(messages) => {
+                let (end, last) = messages.end_of(data);
+                (data + 1 == end).then_some(last)
+            }
+        }
     }
 
     /// The receiver has all data segments below `data` and offers `window` more.
@@ -91,11 +128,14 @@ impl Stream {
     pub(crate) fn acknowledge(&mut self, data: u32, window: u32) {
         self.una = self.una.max(data);
         self.edge = self.edge.max(data.saturating_add(window));
+        if let Some(messages) = &mut self.messages {
+            messages.acknowledge(self.una);
+        }
     }
 
-    /// Whether everything is acknowledged.
+    /// Whether everything is acknowledged, and nothing will follow.
     pub(crate) fn is_acknowledged(&self) -> bool {
-        self.una == self.total
+        self.una == self.total && self.messages.is_none()
     }
 
     /// Whether anything is acknowledged: only then is the connection fully established (RFC 8684, section 3.1).
@@ -178,7 +218,15 @@ mod tests {
 
     #[test]
     fn data_that_a_subflow_failed_to_deliver_goes_to_the_others_first() {
-        let mut stream = Stream::new(&Mptcp::defaults(), Some(10_000), u64::MAX, 1000, 2, false);
+        let mut stream = Stream::new(
+            &Mptcp::defaults(),
+            Some(10_000),
+            u64::MAX,
+            1000,
+            2,
+            false,
+            false,
+        );
         stream.acknowledge(0, 4);
         for data in 0..3 {
             assert_eq!(stream.offer(0, 0), Some(data));

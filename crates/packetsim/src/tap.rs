@@ -72,6 +72,8 @@ pub(crate) struct Sizes {
     pub(crate) has_messages: bool,
     /// A FIN rides on the last segment.
     pub(crate) has_fin: bool,
+    /// Of a subflow of an application's connection: that connection, whose data segments may be short, too.
+    pub(crate) stream: Option<u32>,
 }
 
 /// All that is tapped.
@@ -85,6 +87,8 @@ pub(crate) struct Tap {
     sizes: Vec<Option<Sizes>>,
     /// By subflow.
     ledgers: BTreeMap<u32, Ledger>,
+    /// Of the data of multipath connections that carry messages, by flow.
+    streams: BTreeMap<u32, Ledger>,
     /// By link and subflow: requests that have left.
     requests: BTreeMap<(u32, u32), u32>,
     /// What has not been taken.
@@ -98,6 +102,7 @@ impl Tap {
             is_card,
             sizes,
             ledgers: BTreeMap::new(),
+            streams: BTreeMap::new(),
             requests: BTreeMap::new(),
             seen: Vec::new(),
         }
@@ -120,6 +125,10 @@ impl Tap {
             let payload = u64::from(packet.bytes - sizes.header);
             let is_end = sizes.has_messages && has_flag;
             ledger.note(packet.seq, payload, u64::from(sizes.mss), is_end);
+            if let Some(flow) = sizes.stream {
+                let data = self.streams.entry(flow).or_default();
+                data.note(packet.data, payload, u64::from(sizes.mss), is_end);
+            }
             if sizes.has_fin && has_flag {
                 ledger.fin = Some(packet.seq + 1);
             }
@@ -144,12 +153,15 @@ impl Tap {
         self.sizes[id as usize]
     }
 
-    /// What `f` makes of the ledger of a subflow; of an empty one if it has sent nothing.
-    pub(crate) fn with_ledger<T>(&self, id: u32, f: impl FnOnce(&Ledger) -> T) -> T {
-        match self.ledgers.get(&id) {
-            Some(ledger) => f(ledger),
-            None => f(&Ledger::default()),
-        }
+    /// What `f` makes of the ledgers of a subflow and of its connection's data; of empty ones if nothing was sent.
+    pub(crate) fn with_ledgers<T>(&self, id: u32, f: impl FnOnce(&Ledger, &Ledger) -> T) -> T {
+        let none = Ledger::default();
+        let stream = self.sizes(id).and_then(|s| s.stream);
+        let data = stream.and_then(|flow| self.streams.get(&flow));
+        f(
+            self.ledgers.get(&id).unwrap_or(&none),
+            data.unwrap_or(&none),
+        )
     }
 }
 

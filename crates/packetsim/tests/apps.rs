@@ -2,9 +2,8 @@
 
 mod common;
 
-use common::{column, integers, run, scenario, spec};
+use common::{integers, optional_integers, run, scenario, spec};
 use serde_json::{Map, Value, json};
-use weft_net::results::Column;
 use weft_packetsim::Simulation;
 
 const MS: u64 = 1_000_000_000;
@@ -22,13 +21,6 @@ fn star(hosts: u64, rpc: Value) -> Map<String, Value> {
 
 fn values(bytes: u64) -> Value {
     json!({ "kind": "fixed", "bytes": bytes })
-}
-
-fn optional(outcome: &weft_packetsim::Outcome, name: &str) -> Vec<Option<i64>> {
-    match column(outcome, "flows", name) {
-        Column::OptionalInteger(values) => values.clone(),
-        other => panic!("{name} is {other:?}"),
-    }
 }
 
 /// Time of one IP packet over two links, ns.
@@ -54,8 +46,8 @@ fn a_get_takes_a_request_and_an_answer() {
     );
     let latency = across(152.0) + across(1052.0);
     let (p50, p99) = (
-        optional(&outcome, "latency_p50_ns"),
-        optional(&outcome, "latency_p99_ns"),
+        optional_integers(&outcome, "flows", "latency_p50_ns"),
+        optional_integers(&outcome, "flows", "latency_p99_ns"),
     );
     assert!(is_near(p50[0], latency), "{p50:?}, by hand {latency}");
     let first = latency + 2.0 * across(60.0);
@@ -83,7 +75,7 @@ fn a_set_takes_its_value_and_an_acknowledgment() {
     let latency = 2.0 * 1500.0 * 0.8 + 0.8 * 156.0 + 1_000.0 + 0.8 * 156.0 + 1_000.0 + across(52.0);
     // At the second link it queues behind the full packet before it.
     let latency = latency + 0.8 * (1500.0 - 156.0);
-    let p50 = optional(&outcome, "latency_p50_ns");
+    let p50 = optional_integers(&outcome, "flows", "latency_p50_ns");
     assert!(is_near(p50[0], latency), "{p50:?}, by hand {latency}");
     assert_eq!(integers(&outcome, "flows", "delivered_bytes"), [60_000]);
 }
@@ -95,7 +87,7 @@ fn an_aggregate_waits_for_the_slowest_answer() {
     let fan = json!({ "servers": 8, "fan_out": 8, "value": values(14_480), "gets": 1.0, "requests": 30, "think": MS });
     let outcome = run(&star(9, fan), 200_000);
     let all = 80.0 * 1500.0 * 0.8;
-    for p50 in optional(&outcome, "latency_p50_ns") {
+    for p50 in optional_integers(&outcome, "flows", "latency_p50_ns") {
         let p50 = p50.expect("a latency") as f64;
         assert!(
             (all..all + 12_000.0).contains(&p50),

@@ -142,7 +142,7 @@ fn a_slower_network_delays_a_closed_loop_and_not_an_open_one() {
 }
 
 #[test]
-fn messages_need_tcp() {
+fn messages_need_a_connection() {
     let request = |r: &Request| r.size;
     let file = std::env::temp_dir().join(format!("weft-{}-udp.csv", std::process::id()));
     std::fs::write(&file, "kind,src,dst,size_bytes,start_ps\nset,h0,h1,7,0\n").expect("a file");
@@ -161,8 +161,8 @@ fn messages_need_tcp() {
     let fault = build(json!({ "kind": "udp", "rate": 1000 })).expect_err("no connection");
     assert_eq!(
         fault[0].to_string(),
-        "workload[0].transport: a trace with gets or sets keeps connections open that carry messages, and only tcp can; take \
-         tcp for this workload"
+        "workload[0].transport: a trace with gets or sets keeps connections open that carry messages, and only tcp and mptcp \
+         can; take one of them for this workload"
     );
     std::fs::remove_file(file).expect("the file");
 }

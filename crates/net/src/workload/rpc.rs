@@ -22,7 +22,8 @@ const PORT: u16 = 11_211;
 crate::kind! {
     /// Clients get values from servers and set them there. `latency_mean_ns` (p50, p99) of a connection is that of the
     /// queries that it took part in, from asking to the last byte of the slowest answer (of a set: to its
-    /// acknowledgment).
+    /// acknowledgment). The transport is `tcp` or `mptcp`; there a message is whole when the data sequence is, whatever
+    /// subflows carried it.
     pub struct Rpc: "workload" / "rpc", source "Atikoglu et al. (SIGMETRICS 2012), Alizadeh et al. (SIGCOMM 2010)" {
         /// Which hosts the application runs on.
         pub place: Placement = Placement::All(crate::kinds::Describe::defaults());

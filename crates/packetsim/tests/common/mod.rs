@@ -58,3 +58,10 @@ pub(crate) fn reals(outcome: &Outcome, table: &str, name: &str) -> Vec<Option<f6
         other => panic!("{name} is {other:?}"),
     }
 }
+
+pub(crate) fn optional_integers(outcome: &Outcome, table: &str, name: &str) -> Vec<Option<i64>> {
+    match column(outcome, table, name) {
+        Column::OptionalInteger(values) => values.clone(),
+        other => panic!("{name} is {other:?}"),
+    }
+}
