@@ -109,3 +109,20 @@ def test_the_tables_are_those_of_a_run(tmp_path: Path) -> None:
             assert dtype == TYPES[column.type.removesuffix("?")], f"{name}.{key}"
             assert column.type.endswith("?") or frame[key].null_count() == 0, f"{name}.{key}"
     assert json.loads((tmp_path / "out" / "runs" / run / "manifest.json").read_text())["packet_hops"] > 0
+
+
+def test_every_python_call_has_its_heading() -> None:
+    page = pages()["python.md"]
+    for name in weft.__all__:
+        assert name == "__version__" or f"## weft.{name}\n" in page or f"`weft.{name}` (" in page
+    # The same in every process: no addresses of functions.
+    assert " at 0x" not in page
+
+
+def test_the_library_knows_nothing_of_the_command_line() -> None:
+    package = Path(weft.__file__).parent
+    for file in package.rglob("*.py"):
+        place = file.relative_to(package).as_posix()
+        # Who starts it, and who describes it.
+        if not place.startswith("cli/") and place not in ("__main__.py", "reference/commands.py"):
+            assert not re.search(r"(from|import) weft\.cli", file.read_text()), f"{place} imports weft.cli"

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from weft.execute import run
     from weft.experiment.experiment import Experiment, load
     from weft.explaining import Explanation, explain
+    from weft.export.p4 import export_p4
+    from weft.export.pcap import export_pcap
     from weft.interop import from_networkx
     from weft.results import Results
     from weft.scenario import Scenario
@@ -31,6 +33,8 @@ _PLACES = {
     "Scenario": "weft.scenario",
     "compare": "weft.comparison",
     "explain": "weft.explaining",
+    "export_p4": "weft.export.p4",
+    "export_pcap": "weft.export.pcap",
     "from_networkx": "weft.interop",
     "load": "weft.experiment.experiment",
     "run": "weft.execute",
@@ -53,6 +57,8 @@ __all__ = [
     "__version__",
     "compare",
     "explain",
+    "export_p4",
+    "export_pcap",
     "from_networkx",
     "load",
     "run",

@@ -1,11 +1,13 @@
 """The command line. Everything that it does is a documented Python call.
 
-Each command is the function `command` of a file of its name; `COMMANDS` lists them in the order of the help. A command
+Each command is the function `command` of a file of its name; `COMMANDS` lists them in the order of the help, and
+`weft.export.EXPORTS` those of `weft export`, whose files are `export_KIND.py`. A command
 loads what it needs when it is called, so that `weft --help` and a run load nothing of the data stack.
 
 Exit status: 0 done; 1 a run failed or did not finish; 2 the input or the set-up is wrong; 130 Ctrl-C, 143 SIGTERM.
 """
 
+import importlib
 import importlib.util
 import sys
 import traceback
@@ -14,10 +16,10 @@ from typing import Annotated, Any
 
 import typer
 
-from weft import export
 from weft.cli import check, compare, doctor, explain, list_kinds, report, run, schema, search, show, topology, validate
 from weft.cli.trouble import print_error
 from weft.errors import ExperimentError, Interrupted, RunError, WeftError
+from weft.export import EXPORTS
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "run": run.command,
@@ -64,7 +66,10 @@ def top(
 
 for name, command in COMMANDS.items():
     app.command(name)(command)
-app.add_typer(export.commands(), name="export")
+exports = typer.Typer(help="Write what weft knows in the forms that other tools read.", no_args_is_help=True)
+for kind in EXPORTS:
+    exports.command(kind)(importlib.import_module(f"weft.cli.export_{kind}").command)
+app.add_typer(exports, name="export")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

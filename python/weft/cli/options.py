@@ -22,6 +22,12 @@ On = Annotated[
     str, typer.Option("--on", metavar="WHERE", help="local, ray, or the address of a Ray cluster: ray://HOST:PORT.")
 ]
 Report = Annotated[bool, typer.Option("--report/--no-report", help="Write report.html.")]
+OneRun = Annotated[
+    str | None, typer.Option("--run", metavar="RUN", help="Of a sweep: the run, by the beginning of its name.")
+]
+SettingOfFile = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Change a key of an experiment file. Repeatable.")
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on standard output and nothing else there.")
 ]

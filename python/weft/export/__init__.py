@@ -1,22 +1,10 @@
-"""Export: what weft knows, in the forms that other tools read. `weft export KIND`.
+"""Export: what weft knows, in the forms that other tools read.
 
-`EXPORTS` is the list: a kind is a module here with a `command`, and one line.
+`EXPORTS` is the list: a line says what a kind is; the module of its name writes it, in its function `export_KIND`, and
+the command is `cli/export_KIND.py`.
 """
 
-import importlib
-
-import typer
-
-EXPORTS = {
-    "p4": "weft.export.p4",
-    "pcap": "weft.export.pcap",
+EXPORTS: dict[str, str] = {
+    "p4": "P4-16 programs, the entries of every switch, and how the fabric is wired.",
+    "pcap": "What a port saw, as a capture.",
 }
-"""By the command's name, the module that does it; its function `command` is what the command line offers."""
-
-
-def commands() -> typer.Typer:
-    """`weft export` with a command for every kind."""
-    group = typer.Typer(help="Write what weft knows in the forms that other tools read.", no_args_is_help=True)
-    for name, module in EXPORTS.items():
-        group.command(name)(importlib.import_module(module).command)
-    return group

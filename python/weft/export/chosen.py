@@ -8,6 +8,7 @@ from typing import Any
 
 from weft.errors import WeftError
 from weft.experiment.experiment import Experiment, load
+from weft.experiment.study import read_study
 from weft.results import Results
 from weft.scenario import Scenario
 
@@ -39,12 +40,10 @@ def choose(place: Path, run: str | None = None, set: Iterable[str] = ()) -> Chos
         if settings:
             raise WeftError(f"--set: {place} is what was run already; to change a key, export an experiment file")
         return _done(Results(place), run)
-    from weft.cli.experiments import experiments_of
-
-    (file, experiment), *others = experiments_of(place, list(settings))
-    if others:
-        raise WeftError(f"{place}: holds several experiments; name the file of one, like {file}")
-    return _planned(experiment, run)
+    study = read_study(place)
+    if len(study.files) > 1:
+        raise WeftError(f"{place}: holds several experiments; name the file of one, like {study.files[0]}")
+    return _planned(load(study.files[0], [*study.settings, *settings]), run)
 
 
 def _done(results: Results, run: str | None) -> Chosen:

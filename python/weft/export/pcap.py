@@ -12,12 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
-
-import typer
 
 from weft.errors import OutputError, RunError, WeftError
-from weft.export.options import AsJson, Run, Setting
 
 HEADERS = 96
 """Bytes of a frame that hold all headers: 14 of Ethernet, 20 of IPv4, 60 of TCP."""
@@ -130,31 +126,3 @@ def select(names: Sequence[str], patterns: Iterable[str]) -> list[int]:
     if not found:
         raise WeftError("--link: name a port by its link, like --link 'se00>sa00'")
     return sorted(found)
-
-
-def command(
-    place: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that weft run wrote, or an experiment file.")],
-    link: Annotated[
-        list[str],
-        typer.Option("--link", metavar="A>B", help="Port: A>B, A<>B for both directions, * in names. Repeatable."),
-    ],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="A new pcapng file.")],
-    run: Run = None,
-    set: Setting = None,
-    snaplen: Annotated[
-        int, typer.Option("--snaplen", metavar="BYTES", help="Of each frame; 96 hold all headers, 0 is the whole.")
-    ] = HEADERS,
-    as_json: AsJson = False,
-) -> None:
-    """What a port saw, as tshark and Wireshark read it: the run is simulated again with a tap on the port."""
-    import sys
-
-    captured = export_pcap(place, out, link, run, tuple(set or ()), snaplen)
-    for note in captured.notes:
-        print(f"warning: {note}", file=sys.stderr)
-    if as_json:
-        print(json.dumps({"file": str(captured.file), "run": captured.run, "frames": captured.frames}))
-        return
-    for name, count in captured.frames.items():
-        print(f"{name}: {count} frame{'' if count == 1 else 's'}")
-    print(f"capture: {captured.file}")

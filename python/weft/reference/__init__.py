@@ -7,6 +7,7 @@ from weft.kinds import RECORD, catalogue
 from weft.reference.commands import command_line
 from weft.reference.kind_page import kind_page, room_page
 from weft.reference.lists import figures, metrics
+from weft.reference.python import python
 from weft.reference.tables import tables
 
 ROOMS = {
@@ -38,11 +39,13 @@ def pages() -> dict[str, str]:
             out[f"{room}/{kind.name}.md"] = kind_page(kind)
         index += [f"- [{room}]({room}/README.md): " + ", ".join(f"[{name}]({room}/{name}.md)" for name in kinds)]
     out |= {"tables.md": tables(), "metrics.md": metrics(), "figures.md": figures(), "command-line.md": command_line()}
+    out["python.md"] = python()
     index += [
         "- [Tables](tables.md): what a run writes, column by column",
         "- [Metrics](metrics.md): what is computed from the tables",
         "- [Figures](figures.md): what `[[report]]` draws",
         "- [Command line](command-line.md): every command with its options",
+        "- [Python](python.md): every call, with the errors that it raises",
     ]
     out["README.md"] = "\n".join(index) + "\n"
     return out

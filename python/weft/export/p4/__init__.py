@@ -12,12 +12,9 @@ same order.
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from weft.errors import OutputError, WeftError
-from weft.export.options import AsJson, Run, Setting
 
 TABLES = ("shortest", "static_table")
 """Routings that give next hops, which is what a switch can look up."""
@@ -128,25 +125,3 @@ def _notes(spec: Any, warnings: list[str], wiring: Any) -> list[str]:
             f"{many[0]}: has several interfaces; which of them a connection uses is the host's choice, no entry"
         )
     return notes
-
-
-def command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Experiment file, or a folder that weft run wrote.")],
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="A new folder for program, entries and topology.")],
-    run: Run = None,
-    set: Setting = None,
-    as_json: AsJson = False,
-) -> None:
-    """A P4-16 program for bmv2, the table entries of every switch, and how the fabric is wired."""
-    import sys
-
-    exported = export_p4(file, out, run, tuple(set or ()))
-    for note in exported.notes:
-        print(f"warning: {note}", file=sys.stderr)
-    if as_json:
-        entries = [str(each) for each in exported.entries]
-        print(json.dumps({"program": str(exported.program), "entries": entries, "topology": str(exported.topology)}))
-        return
-    print(f"program:  {exported.program}")
-    print(f"entries:  {out / 'entries'} ({len(exported.entries)} switches)")
-    print(f"topology: {exported.topology}")
