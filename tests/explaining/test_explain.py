@@ -1,6 +1,7 @@
 """Explanations: which run is taken, that it is the same run again, what is said, drawn and refused."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -94,9 +95,14 @@ def test_another_run_under_the_same_name_is_refused(tmp_path: Path) -> None:
 
 
 def test_without_another_run_mean_rates_must_do(folder: Path) -> None:
+    # What an earlier explanation left would do too.
+    shutil.rmtree(folder / "explain", ignore_errors=True)
     found = weft.explain(folder, run="ecmp", flows=2, again=False)
     assert "mean rates" in found.source and adds_up(found)
     assert {e.cause for e in found.flows} == {"collision"}
+    weft.explain(folder, run="ecmp", flows=2)
+    kept = weft.explain(folder, run="ecmp", flows=2, again=False)
+    assert kept.source == "the samples of the run" and adds_up(kept)
 
 
 def test_samples_of_the_folder_are_taken_if_they_are_fine_enough(tmp_path: Path) -> None:

@@ -41,8 +41,9 @@ def explain(
 
     `run` is a run's name (or its beginning), or what tells it from the others: "ecmp", "ecmp, repeat 3"; left out, the
     run in which the flow, or any, was slowest. The run is simulated once more, with samples, unless the folder has
-    them; without `again`, every flow is taken to have had its mean rate all its life. `watch` is told how far that has
-    come (ps of ps) and stops it by saying False. Raises ResultsError, and Interrupted if stopped.
+    them; without `again`, what the folder holds is taken: samples, else that every flow had its mean rate all its life.
+    `watch` is told how far that has come (ps of ps) and stops it by saying False. Raises ResultsError, and Interrupted
+    if stopped.
     """
     opened = results if isinstance(results, Results) else Results(results)
     wanted = [flow] if isinstance(flow, int) else list(flow)
@@ -64,6 +65,8 @@ def _explained(
     scenario = Scenario(spec, experiment.document)
     end_ns = manifest["simulated_ns"]
     evidence = read_evidence(scenario, spec, tables, end_ns)
+    if not is_again and not evidence.is_sampled and (found := rerun.at_hand(opened.directory, manifest)) is not None:
+        evidence = read_evidence(scenario, spec, found, end_ns)
     strangers = [number for number in wanted if number not in evidence.strands_of]
     if strangers or not evidence.strands_of:
         number = strangers[0] if strangers else 0
@@ -74,7 +77,9 @@ def _explained(
         key=lambda each: (-_rank(each), each.number),
     )
     asked = [evidence.flows[number] for number in wanted] or order[:most]
-    source = "mean rates: every flow is taken to have had its own all its life"
+    source = "the samples of the run"
+    if not evidence.is_sampled:
+        source = "mean rates: every flow is taken to have had its own all its life"
     if is_again:
         lives = sum(each.life_ns * len(evidence.strands_of[each.number]) for each in order)
         if rerun.is_lossless(spec):
@@ -89,8 +94,6 @@ def _explained(
             asked = [evidence.flows[each.number] for each in asked]
             order = [evidence.flows[each.number] for each in order]
             source = f"the run simulated again with samples (fingerprint {manifest['fingerprint']}, the same)"
-        else:
-            source = "the samples of the run"
     spread = spread_of(evidence, order)
     sums, counted, slow = totals(evidence, order, spread)
     return Explanation(

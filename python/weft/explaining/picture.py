@@ -1,8 +1,8 @@
 """An explanation as a picture: of a lossless fabric first its congestion tree (tree_picture.py).
 
 For each flow its goodput over time against what it could have had, and below it each link of its way, filled by who was
-on it. A bar under a link says when it was the flow's bottleneck: red where flows had collided, grey where no other way
-would have helped. The white of a link is room that nobody used.
+on it. A bar under a link says when it was the flow's bottleneck, in the colour of the cause. The white of a link is
+room that nobody used.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,14 @@ from weft import whole
 from weft.errors import OutputError, ResultsError
 from weft.explaining import tree_picture
 from weft.explaining.bottleneck import BOUNDED
+from weft.explaining.cause import CAUSES, colours
 from weft.explaining.cause.collision import collided
 from weft.explaining.evidence import Evidence
 from weft.explaining.explanation import Explained, Explanation
 from weft.explaining.words import cause, headline, verdict
 from weft.report.figure.drawing import SCALE
 from weft.report.quantity import quantity
-from weft.report.theme import CATEGORIES, INK, config
+from weft.report.theme import CATEGORIES, INK, SLATE, config
 
 WIDTH = 900
 """Pixels of the drawing."""
@@ -31,24 +32,27 @@ HIGH = 130
 BAND = 30
 """Pixels of a link, with the gap below it."""
 MOST_OTHERS = 6
-"""Other flows that have a colour; the rest is grey."""
+"""Other flows that are told apart; the rest is one."""
 MOST_LINKS = 20
 FULL = 0.72
 """Height of a full link in its band."""
 KINDS = (".svg", ".png", ".html")
-RED, GREY = "#c81e1e", "#8a93a0"
+SIDES = {"out": "sender", "in": "receiver"}
+"""The cause that bounds a flow on a host's own link."""
 
 
-def svg(explanation: Explanation) -> str:
-    """The drawing as SVG text."""
+def svg(explanation: Explanation, scheme: str = "light", tree: bool = True) -> str:
+    """The drawing as SVG text, for a `light` or a `dark` page; without the `tree`, that of the flows alone."""
     import altair as alt
     import vl_convert
 
     evidence = explanation.evidence
-    tree = tree_picture.drawn(evidence)
-    parts = [*([tree] if tree is not None else []), *(_flow(e, evidence) for e in explanation.flows)]
-    chart = alt.vconcat(*parts, spacing=34).resolve_scale(color="independent", x="independent")
-    return str(vl_convert.vegalite_to_svg(chart.to_dict(), config=config("light")))
+    drawn = tree_picture.drawn(evidence) if tree else None
+    parts = [*([drawn] if drawn is not None else []), *(_flow(e, evidence, scheme) for e in explanation.flows)]
+    chart = alt.vconcat(*parts, spacing=34).resolve_scale(
+        color="independent", strokeDash="independent", x="independent"
+    )
+    return str(vl_convert.vegalite_to_svg(chart.to_dict(), config=config(scheme)))
 
 
 def write(explanation: Explanation, path: Path) -> None:
@@ -75,25 +79,29 @@ def write(explanation: Explanation, path: Path) -> None:
         raise OutputError(f"{path}: cannot be written: {error.strerror}; name another file with --picture") from None
 
 
-def _flow(e: Explained, evidence: Evidence) -> Any:
+def _flow(e: Explained, evidence: Evidence, scheme: str) -> Any:
     import altair as alt
 
     shown = quantity("time_ns", float(e.view.edges[-1]))
     edges = e.view.edges * shown.factor
     scale = alt.Scale(domain=[float(edges[0]), float(edges[-1])], nice=False)
     # One axis for both panels, below them.
-    above = _goodput(e, edges, alt.X("time:Q", title=None, scale=scale, axis=alt.Axis(labels=False)))
-    below = _links(e, evidence, edges, alt.X("time:Q", title=f"Time ({shown.unit})", scale=scale))
+    above = _goodput(e, scheme, edges, alt.X("time:Q", title=None, scale=scale, axis=alt.Axis(labels=False)))
+    below = _links(e, evidence, scheme, edges, alt.X("time:Q", title=f"Time ({shown.unit})", scale=scale))
     subtitle = _wrapped(verdict(e, evidence), 128)
     title = alt.TitleParams(
         f"flow {e.flow.number} {e.flow.src}>{e.flow.dst}, {headline(e, evidence)}",
         subtitle=subtitle,
         anchor="start",
-        subtitleColor=INK["light"]["soft"],
+        subtitleColor=INK[scheme]["soft"],
         subtitleFontSize=12,
         offset=10,
     )
-    return alt.vconcat(above, below, spacing=12).properties(title=title).resolve_scale(color="independent")
+    return (
+        alt.vconcat(above, below, spacing=12)
+        .properties(title=title)
+        .resolve_scale(color="independent", strokeDash="independent")
+    )
 
 
 def _wrapped(words: str, width: int) -> list[str]:
@@ -107,7 +115,7 @@ def _steps(edges: np.ndarray, values: np.ndarray) -> list[float]:
     return [*values.tolist(), float(values[-1])]
 
 
-def _goodput(e: Explained, edges: np.ndarray, x: Any) -> Any:
+def _goodput(e: Explained, scheme: str, edges: np.ndarray, x: Any) -> Any:
     """What it got, its fair share, and its share under a perfect spread."""
     import altair as alt
 
@@ -125,20 +133,31 @@ def _goodput(e: Explained, edges: np.ndarray, x: Any) -> Any:
         for time, value in zip(edges.tolist(), _steps(edges, np.minimum(values, 1.2 * view.alone)), strict=True)
     ]
     names = [*curves, "alone"]
-    colours = [CATEGORIES["light"][0], INK["light"]["ink"], CATEGORIES["light"][2], GREY]
+    ink = INK[scheme]["ink"]
+    # What it could have had is told apart by dashes: colours are for flows and causes.
+    dashes = [[1, 0], [1, 0], [6, 3], [2, 3]]
     colour = alt.Color(
-        "what:N", title=None, scale=alt.Scale(domain=names, range=colours), legend=alt.Legend(orient="top", offset=2)
+        "what:N",
+        title=None,
+        scale=alt.Scale(domain=names, range=[CATEGORIES[scheme][0], ink, ink, ink]),
+        legend=alt.Legend(orient="top", offset=2, symbolType="stroke", symbolSize=300),
+    )
+    dash = alt.StrokeDash(
+        "what:N",
+        title=None,
+        scale=alt.Scale(domain=names, range=dashes),
+        legend=alt.Legend(orient="top", offset=2, symbolType="stroke", symbolSize=300),
     )
     y = alt.Y("value:Q", title=f"Goodput ({shown.unit})", scale=alt.Scale(domain=[0, 1.08 * alone], clamp=True))
     base = alt.Chart(alt.InlineData(values=rows))
     got = base.transform_filter("datum.what == 'got'").mark_area(interpolate="step-after", opacity=0.35, clip=True)
-    lines = base.mark_line(interpolate="step-after", strokeWidth=1.6, clip=True).encode(
-        strokeDash=alt.StrokeDash(
-            "what:N", scale=alt.Scale(domain=names, range=[[1, 0], [1, 0], [5, 3], [2, 3]]), legend=None
-        )
-    )
-    top = alt.Chart(alt.InlineData(values=[{"value": alone, "what": "alone"}])).mark_rule(strokeDash=[2, 3])
-    layers = [got.encode(x=x, y=y, color=colour), lines.encode(x=x, y=y, color=colour), top.encode(y=y, color=colour)]
+    lines = base.mark_line(interpolate="step-after", strokeWidth=1.6, clip=True)
+    top = alt.Chart(alt.InlineData(values=[{"value": alone, "what": "alone"}])).mark_rule(strokeWidth=1.6)
+    layers = [
+        got.encode(x=x, y=y, color=alt.value(CATEGORIES[scheme][0])),
+        lines.encode(x=x, y=y, color=colour, strokeDash=dash),
+        top.encode(y=y, color=colour, strokeDash=dash),
+    ]
     return alt.layer(*layers).properties(width=WIDTH, height=HIGH)
 
 
@@ -155,7 +174,7 @@ def _shown_links(e: Explained, evidence: Evidence) -> tuple[list[int], int]:
     return [link for link in ordered if link in kept], len(ordered) - MOST_LINKS
 
 
-def _links(e: Explained, evidence: Evidence, edges: np.ndarray, x: Any) -> Any:
+def _links(e: Explained, evidence: Evidence, scheme: str, edges: np.ndarray, x: Any) -> Any:
     """A band for each link: who fills it, and when it bounds the flow."""
     import altair as alt
 
@@ -175,7 +194,6 @@ def _links(e: Explained, evidence: Evidence, edges: np.ndarray, x: Any) -> Any:
     other = f"{rest} other flow{'s' if rest != 1 else ''}"
     order = [*labels.values(), *([other] if rest else [])]
     rows, marks = [], []
-    causes = {True: cause("collision", evidence).partition(" (")[0], False: "no other way would have helped"}
     is_bound = view.share < BOUNDED * view.alone
     is_hit = collided(view) > 0.1 * (view.alone - view.share)
     for place, link in enumerate(links):
@@ -185,17 +203,24 @@ def _links(e: Explained, evidence: Evidence, edges: np.ndarray, x: Any) -> Any:
             # Of several subflows each has a bottleneck of its own.
             several = len(view.ways) > 1
             bound = (way.bound == link) & (way.share < BOUNDED * view.alone) if several else view.bound == link
-            marks += _marks(floor, edges, bound & is_bound, is_hit & (evidence.links[link].side == ""), causes)
+            marks += _marks(floor, edges, bound & is_bound, is_hit, SIDES.get(evidence.links[link].side))
     scale = alt.Scale(domain=[-0.25, len(links)], nice=False)
     # Names are marks, since an axis leaves out some of them.
     axis = None
     names = [{"y": len(links) - 1 - n + FULL / 2, "link": evidence.links[link].name} for n, link in enumerate(links)]
     name = (
         alt.Chart(alt.InlineData(values=names))
-        .mark_text(align="right", dx=-7, fontSize=11, color=INK["light"]["soft"])
+        .mark_text(align="right", dx=-7, fontSize=11, color=INK[scheme]["soft"])
         .encode(x=alt.value(0), y=alt.Y("y:Q", scale=scale, axis=axis), text="link:N")
     )
-    palette = [CATEGORIES["light"][0], *CATEGORIES["light"][1 : len(named) + 1], *(["#c9ced6"] if rest else [])]
+    # Few flows stand further apart.
+    step = 2 if 2 * len(named) <= MOST_OTHERS else 1
+    others = SLATE[scheme][: step * len(named) : step]
+    palette = [CATEGORIES[scheme][0], *others, *(SLATE[scheme][MOST_OTHERS:] if rest else [])]
+    causes = [name for name in CAUSES if any(mark["why"] == name for mark in marks)]
+    said = {name: cause(name, evidence).partition(" (")[0] for name in causes}
+    for mark in marks:
+        mark["why"] = said[mark["why"]]
     colour = alt.Color(
         "who:N",
         title="On the link",
@@ -204,7 +229,7 @@ def _links(e: Explained, evidence: Evidence, edges: np.ndarray, x: Any) -> Any:
         legend=alt.Legend(orient="bottom", columns=4, labelLimit=230),
     )
     frames = alt.Chart(alt.InlineData(values=[{"low": f, "high": f + FULL} for f in range(len(links))]))
-    frame = frames.mark_rect(fill=None, stroke=INK["light"]["line"], strokeWidth=1).encode(
+    frame = frames.mark_rect(fill=None, stroke=INK[scheme]["line"], strokeWidth=1).encode(
         y=alt.Y("low:Q", scale=scale, axis=axis), y2="high:Q"
     )
     area = (
@@ -222,7 +247,7 @@ def _links(e: Explained, evidence: Evidence, edges: np.ndarray, x: Any) -> Any:
             stroke=alt.Stroke(
                 "why:N",
                 title="Bottleneck (bar under the link)",
-                scale=alt.Scale(domain=list(causes.values()), range=[RED, GREY]),
+                scale=alt.Scale(domain=list(said.values()), range=[colours(scheme)[name] for name in causes]),
                 legend=alt.Legend(orient="bottom"),
             ),
         )
@@ -277,12 +302,12 @@ def _band(
 
 
 def _marks(
-    floor: int, edges: np.ndarray, bound: np.ndarray, is_hit: np.ndarray, causes: dict[bool, str]
+    floor: int, edges: np.ndarray, bound: np.ndarray, is_hit: np.ndarray, side: str | None
 ) -> list[dict[str, Any]]:
-    """Bars of the slices in which the link bounds the flow."""
+    """Bars of the slices in which the link bounds the flow; `side` is the cause where the link is a host's own."""
     rows: list[dict[str, Any]] = []
     for at in np.flatnonzero(bound).tolist():
-        why = causes[bool(is_hit[at])]
+        why = side or ("collision" if is_hit[at] else "fabric")
         if rows and rows[-1]["why"] == why and rows[-1]["until"] == edges[at]:
             rows[-1]["until"] = float(edges[at + 1])
         else:

@@ -119,6 +119,11 @@ def sampled(
             return _in_memory(RunTables(beside))
 
 
+def at_hand(directory: Path, manifest: Mapping[str, Any]) -> Tables | None:
+    """What an earlier explanation of the run has left, however coarse; None if nothing is there."""
+    return _kept(directory / "explain" / manifest["run"], manifest, 2**63)
+
+
 def _kept(kept: Path, manifest: Mapping[str, Any], every: int) -> RunTables | None:
     try:
         again = json.loads((kept / "manifest.json").read_text(encoding="utf-8"))

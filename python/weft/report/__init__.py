@@ -26,6 +26,7 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     from weft.report.folder import read_folder, silent
     from weft.report.page import page, whole_tables
     from weft.report.table import collect
+    from weft.report.why import why, why_html
 
     tell = tell or silent
     folder = read_folder(directory, tell)
@@ -38,7 +39,9 @@ def write_report(directory: Path, figures: bool = True, tell: "Tell | None" = No
     found = effects(folder, numbers) if folder.done and not answers else None
     published = beside(folder, answers)
     tables = whole_tables(folder, numbers, found, published)
-    text = page(folder, numbers, drawn, not_drawn, tables, found, answers, published)
+    slow = why(folder)
+    held_up = why_html(slow) if slow else ""
+    text = page(folder, numbers, drawn, not_drawn, tables, found, answers, published, held_up)
     try:
         path = put(directory / "report.html", text.encode())
         write_tables(tables, directory / "tables")

@@ -41,10 +41,12 @@ def page(
     found: Effects | None = None,
     answers: Sequence[Answer] = (),
     published: Sequence[Beside] = (),
+    why: str = "",
 ) -> str:
     """The whole HTML text. Of `tables` (see `whole_tables`) it carries what is not too large.
 
-    `found` is what the factors do, `answers` are those to `[[analysis]]`, `published` what `[[published]]` gives.
+    `found` is what the factors do, `answers` are those to `[[analysis]]`, `published` what `[[published]]` gives,
+    `why` the section of what held flows up.
     """
     texts = {name: table.write_csv() for name, table in tables.items()}
     carried = {name: text for name, text in texts.items() if len(text) <= MOST_CARRIED}
@@ -53,6 +55,7 @@ def page(
         f'<p class="lede">{escape(describe.paragraph(folder, numbers))}</p>',
         _what_was_run(folder),
         *_numbers_and_figures(folder, numbers, figures, not_drawn, set(carried), published),
+        why,
         *([_answers(answers)] if answers else []),
         *([effects_html(found, _download("factors", set(carried)))] if found else []),
         _commands(folder),

@@ -10,6 +10,7 @@ one, and a new cause takes its part from the one that has it so far.
 """
 
 from weft.explaining.cause.definition import Cause
+from weft.report import theme
 
 CAUSES: dict[str, Cause] = {
     cause.name: cause
@@ -28,3 +29,8 @@ CAUSES: dict[str, Cause] = {
         Cause("window", "it left its share unused: slow start, recovery from losses, window, nothing to send"),
     )
 }
+
+
+def colours(scheme: str = "light") -> dict[str, str]:
+    """The colour of each cause on a `light` or a `dark` page: the same in every picture."""
+    return {name: theme.CAUSES[name][scheme] for name in CAUSES}
