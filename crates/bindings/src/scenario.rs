@@ -6,6 +6,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
+use weft_net::ideal_fct::Ideals;
 use weft_net::ids::{FlowId, LinkId};
 
 use crate::faults::{fault_error, spec, to_json};
@@ -135,7 +136,8 @@ impl Scenario {
             "dst_port",
             flows.iter().map(|f| f.dst_port).collect::<Vec<_>>(),
         )?;
-        let ideal = |i: usize| scenario.ideal_fct(FlowId::from(i)).map(|t| t.0);
+        let mut ideals = Ideals::new(scenario);
+        let ideal = |i: usize| ideals.fct(FlowId::from(i)).map(|t| t.0);
         columns.set_item(
             "ideal_fct_ps",
             (0..flows.len()).map(ideal).collect::<Vec<_>>(),

@@ -10,7 +10,10 @@
 //! | TCP fetch | SYN from the destination, SYN-ACK back to it, request to the source |
 //! | UDP | nothing |
 
-use crate::ids::{FlowId, LinkId};
+use std::collections::BTreeMap;
+
+use crate::ids::{FlowId, LinkId, NodeId};
+use crate::many_paths::Between;
 use crate::network::Link;
 use crate::scenario::Scenario;
 use crate::shaper::TokenBucket;
@@ -39,26 +42,45 @@ pub(crate) struct Course {
     pub(crate) gap: f64,
 }
 
-impl Scenario {
+/// The ideal completion times of a scenario's flows; what flows between the same hosts have in common is found once.
+#[derive(Debug)]
+pub struct Ideals<'a> {
+    pub(crate) scenario: &'a Scenario,
+    /// By source and destination.
+    pub(crate) pairs: BTreeMap<(NodeId, NodeId), Between>,
+    /// By source, destination and bytes of a packet: its time by the fastest way.
+    pub(crate) times: BTreeMap<(NodeId, NodeId, u64), Option<Time>>,
+}
+
+impl<'a> Ideals<'a> {
+    /// Nothing is known yet.
+    pub fn new(scenario: &'a Scenario) -> Self {
+        Self {
+            scenario,
+            pairs: BTreeMap::new(),
+            times: BTreeMap::new(),
+        }
+    }
+
     /// From the first bit of the first packet (the SYN) to the arrival of the last payload byte, alone on the network.
-    /// Exact where the flow has one path, or where several could carry no more than one of them; else what the
-    /// narrowest cut of its paths allows at best (`many_paths.rs`).
+    /// Exact where the flow has one path; else what its paths allow at best (`many_paths.rs`).
     ///
     /// `None` for an endless flow, where there is no way, for UDP with random arrivals or sizes, where it depends on the
     /// draw, for InfiniBand, where it depends on the switches, and for several paths with token buckets on them, whose bursts have no one rate.
-    pub fn ideal_fct(&self, flow: FlowId) -> Option<Time> {
-        let plan = &self.flows[flow.index()];
-        let (there, back) = self.idle_paths(flow);
-        let (there, back) = (self.links(there), self.links(back));
+    pub fn fct(&mut self, flow: FlowId) -> Option<Time> {
+        let scenario = self.scenario;
+        let plan = &scenario.flows[flow.index()];
+        let (path, path_back) = scenario.idle_paths(flow);
+        let (there, back) = (scenario.links(&path), scenario.links(&path_back));
         if there.is_empty() || back.is_empty() {
             return None;
         }
-        let course = self.course(flow, &there)?;
-        let has_cards = |host| self.network.out(host).len() > 1;
-        let has_many = self.subflow_count(flow) > 1 || !self.load_balance.is_per_flow();
+        let course = scenario.course(flow, &there)?;
+        let has_cards = |host| scenario.network.out(host).len() > 1;
+        let has_many = scenario.subflow_count(flow) > 1 || !scenario.load_balance.is_per_flow();
         let is_wider = is_widened_by_paths(&there) || has_cards(plan.src) || has_cards(plan.dst);
-        if has_many && is_wider {
-            return self.over_many_paths(flow, &course, &there, &back);
+        if has_many && (is_wider || scenario.has_other_paths(flow, &path)) {
+            return self.over_many_paths(flow, &course, (&there, &back), is_wider);
         }
         if there.iter().chain(&back).any(|l| l.shaper.is_some()) {
             return Some(packet_by_packet(&course, &there, &back));
@@ -73,6 +95,13 @@ impl Scenario {
             ..
         } = course;
         Some(handshake + pipelined(&there, ahead, size, payload, header, gap))
+    }
+}
+
+impl Scenario {
+    /// [`Ideals::fct`] of one flow.
+    pub fn ideal_fct(&self, flow: FlowId) -> Option<Time> {
+        Ideals::new(self).fct(flow)
     }
 
     /// What the flow sends over `there`; `None` if it has no end or depends on a draw.
@@ -137,8 +166,8 @@ impl Scenario {
         }
     }
 
-    fn links(&self, path: Vec<LinkId>) -> Vec<&Link> {
-        path.into_iter()
+    pub(crate) fn links(&self, path: &[LinkId]) -> Vec<&Link> {
+        path.iter()
             .map(|l| &self.network.links[l.index()])
             .collect()
     }
@@ -261,7 +290,6 @@ fn pipelined(path: &[&Link], ahead: u64, size: u64, mss: u64, header: u64, gap: 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::NodeId;
     use crate::scenario::tests::build;
     use crate::units::Rate;
     use serde_json::json;

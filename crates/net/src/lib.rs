@@ -6,6 +6,7 @@
 //! [`mod@kinds`] is how all of these describe themselves.
 
 pub mod cdf;
+mod cut;
 mod digraph;
 pub mod error;
 pub mod failure;

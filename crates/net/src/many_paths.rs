@@ -6,76 +6,66 @@
 //!
 //! > handshake + time of one packet over the fastest path + (W - m L) / R
 //!
+//! Where a host has one link, that alone is a cut, and more is known of it: the source sends from the start, and what it
+//! sends last still has its way to go; the link of the destination gets nothing before the first packet can be there. The
+//! last packet may be shorter than the others and overtake them on another path, so that each bound is taken twice: of
+//! the full packets alone, and of all. The ideal is the latest of these times.
+//!
 //! That needs a schedule that fills all paths from the first byte on, whereas subflows join after a round trip: a real
-//! flow can only be slower. With one path it is the formula of `ideal_fct.rs`.
+//! flow can only be slower. Where all paths are alike and as wide as the hosts' links, and all packets are full, it is the
+//! formula of `ideal_fct.rs`.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::ideal_fct::{Course, one_packet, opening};
+use crate::cut::{Cut, narrowest};
+use crate::ideal_fct::{Course, Ideals, one_packet, opening};
 use crate::ids::{FlowId, LinkId, NodeId};
 use crate::network::Link;
 use crate::scenario::Scenario;
 use crate::units::{Rate, Time};
 
-/// The narrowest cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cut {
-    rate: u64,
-    links: u64,
+/// What is known of the links between two hosts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Between {
+    /// Where several paths can carry more than one.
+    cut: Option<Cut>,
+    /// Least overhead of a packet.
+    overhead: u64,
+    has_shaper: bool,
+}
+
+impl Between {
+    fn of(links: &[&Link], ends: Option<(NodeId, NodeId)>) -> Self {
+        Self {
+            cut: ends.and_then(|(src, dst)| narrowest(links.iter().copied(), src, dst)),
+            overhead: links
+                .iter()
+                .map(|l| u64::from(l.overhead))
+                .min()
+                .unwrap_or(0),
+            has_shaper: links.iter().any(|l| l.shaper.is_some()),
+        }
+    }
 }
 
 impl Scenario {
-    /// [`Scenario::ideal_fct`] of a flow whose packets take several paths.
-    pub(crate) fn over_many_paths(
-        &self,
-        flow: FlowId,
-        course: &Course,
-        there: &[&Link],
-        back: &[&Link],
-    ) -> Option<Time> {
+    /// Whether the packets of a flow may take other paths than the idle one, of these links.
+    pub(crate) fn has_other_paths(&self, flow: FlowId, path: &[LinkId]) -> bool {
         let plan = &self.flows[flow.index()];
-        let (links, paths) = self.ways(flow);
-        let of = |id: &LinkId| &self.network.links[id.index()];
-        if links
-            .iter()
-            .map(of)
-            .chain(back.iter().copied())
-            .any(|l| l.shaper.is_some())
-        {
-            return None;
+        if self.load_balance.is_per_flow() {
+            let others = 1..self.subflow_count(flow);
+            return others
+                .filter_map(|n| self.subflow_path(flow, n))
+                .any(|other| other != path);
         }
-        let cut = narrowest(links.iter().map(of), plan.src, plan.dst)?;
-        let ip_bytes = course.size.min(course.payload) + course.header;
-        let over =
-            |path: &Vec<LinkId>| one_packet(&path.iter().map(of).collect::<Vec<_>>(), ip_bytes);
-        let chooses_by_packet = paths.is_empty();
-        let fastest = if chooses_by_packet {
-            self.least_time(plan.src, plan.dst, ip_bytes)?
-        } else {
-            paths.iter().map(over).min()?
-        };
-        let packets = course.size.div_ceil(course.payload);
-        let overhead = u64::from(there[0].overhead);
-        let bytes = course.size + packets * (course.header + overhead);
-        let beyond = bytes.saturating_sub(cut.links * (ip_bytes + overhead));
-        let sending = Rate(cut.rate).transmit_time(beyond);
-        let pacing = Time(((packets - 1) as f64 * course.gap) as u64);
-        let opening = if chooses_by_packet {
-            let mut time = Time::ZERO;
-            for &(is_back, bytes) in &course.opening {
-                let (from, to) = if is_back {
-                    (plan.dst, plan.src)
-                } else {
-                    (plan.src, plan.dst)
-                };
-                time += self.least_time(from, to, bytes)?;
-            }
-            time
-        } else {
-            opening(&course.opening, there, back)
-        };
-        Some(opening + fastest + sending.max(pacing))
+        if self.routes.source.is_some() {
+            return self.routes.paths(&self.network, plan.src, plan.dst).len() > 1;
+        }
+        path.iter().any(|link| {
+            let node = self.network.links[link.index()].src;
+            self.routes.next_hops(node, plan.dst).len() > 1
+        })
     }
 
     /// Time in which one IP packet gets from one host to another by the fastest of the next hops that routes offer. They
@@ -104,77 +94,151 @@ impl Scenario {
         times.get(&dst).copied()
     }
 
-    /// The links that packets of a flow may take, and its paths; none where next hops are chosen packet by packet, of which
-    /// there may be very many.
-    fn ways(&self, flow: FlowId) -> (BTreeSet<LinkId>, Vec<Vec<LinkId>>) {
-        let plan = &self.flows[flow.index()];
-        let paths: Vec<Vec<LinkId>> = if self.load_balance.is_per_flow() {
-            let numbers = 0..self.subflow_count(flow);
-            numbers.filter_map(|n| self.subflow_path(flow, n)).collect()
-        } else if self.routes.source.is_some() {
-            self.routes.paths(&self.network, plan.src, plan.dst)
+    /// The links of all ways that packets from one host to another may take, where they are balanced one by one.
+    fn all_links(&self, src: NodeId, dst: NodeId) -> Vec<&Link> {
+        let mut links = BTreeSet::new();
+        if self.routes.source.is_some() {
+            let paths = self.routes.paths(&self.network, src, dst);
+            links.extend(paths.into_iter().flatten());
         } else {
-            let mut links = BTreeSet::new();
-            let mut nodes = vec![plan.src];
+            let mut nodes = vec![src];
             while let Some(node) = nodes.pop() {
-                for &link in self.routes.next_hops(node, plan.dst) {
+                for &link in self.routes.next_hops(node, dst) {
                     if links.insert(link) {
                         nodes.push(self.network.links[link.index()].dst);
                     }
                 }
             }
-            return (links, Vec::new());
-        };
-        (paths.iter().flatten().copied().collect(), paths)
+        }
+        links
+            .iter()
+            .map(|l| &self.network.links[l.index()])
+            .collect()
     }
 }
 
-/// The narrowest cut between two nodes: augmenting along shortest paths (Edmonds and Karp, 1972). `None` if there is no way.
-fn narrowest<'a>(links: impl Iterator<Item = &'a Link>, src: NodeId, dst: NodeId) -> Option<Cut> {
-    // Arc 2i is a link, 2i + 1 what can be taken back of it.
-    let (mut arcs, mut left, mut out) = (Vec::new(), Vec::new(), BTreeMap::new());
-    for link in links {
-        for (from, to, room) in [(link.src, link.dst, link.rate.0), (link.dst, link.src, 0)] {
-            out.entry(from).or_insert_with(Vec::new).push(arcs.len());
-            arcs.push((from, to));
-            left.push(room);
+impl Ideals<'_> {
+    /// [`Scenario::ideal_fct`] of a flow whose packets take several paths; `is_wider`: they could carry more than the idle
+    /// ones, `there` and `back`.
+    pub(crate) fn over_many_paths(
+        &mut self,
+        flow: FlowId,
+        course: &Course,
+        (there, back): (&[&Link], &[&Link]),
+        is_wider: bool,
+    ) -> Option<Time> {
+        let scenario = self.scenario;
+        let plan = &scenario.flows[flow.index()];
+        let (src, dst) = (plan.src, plan.dst);
+        let is_per_flow = scenario.load_balance.is_per_flow();
+        // Of paths of equally many links that are alike, none is faster.
+        let is_alike = !is_wider
+            && scenario.routes.source.is_none()
+            && scenario.network.has_equal_inner_links();
+        let subflows: Vec<Vec<&Link>> = match is_per_flow && !is_alike {
+            true => (0..scenario.subflow_count(flow))
+                .filter_map(|n| scenario.subflow_path(flow, n))
+                .map(|path| scenario.links(&path))
+                .collect(),
+            false => Vec::new(),
+        };
+        let between = if is_alike {
+            Between::of(there, None)
+        } else if is_per_flow {
+            let links: BTreeMap<_, _> = (subflows.iter().flatten())
+                .map(|&l| ((l.src, l.dst), l))
+                .collect();
+            let links: Vec<&Link> = links.into_values().collect();
+            Between::of(&links, is_wider.then_some((src, dst)))
+        } else {
+            self.between(src, dst, is_wider)
+        };
+        if between.has_shaper || back.iter().any(|l| l.shaper.is_some()) {
+            return None;
         }
-    }
-    let mut rate = 0;
-    loop {
-        let mut came = BTreeMap::from([(src, usize::MAX)]);
-        let mut queue = vec![src];
-        let mut at = 0;
-        while let Some(&node) = queue.get(at) {
-            at += 1;
-            for &arc in out.get(&node).into_iter().flatten() {
-                let to = arcs[arc].1;
-                if left[arc] > 0 && !came.contains_key(&to) {
-                    came.insert(to, arc);
-                    queue.push(to);
-                }
+        let mut fastest = |is_back: bool, ip_bytes: u64| -> Option<Time> {
+            if is_alike {
+                return Some(one_packet(if is_back { back } else { there }, ip_bytes));
+            }
+            if is_per_flow {
+                // Only the first subflow opens the connection, on its own path.
+                return subflows.iter().map(|p| one_packet(p, ip_bytes)).min();
+            }
+            let (from, to) = if is_back { (dst, src) } else { (src, dst) };
+            self.least_time(from, to, ip_bytes)
+        };
+        let handshake = if is_per_flow {
+            opening(&course.opening, there, back)
+        } else {
+            let mut time = Time::ZERO;
+            for &(is_back, bytes) in &course.opening {
+                time += fastest(is_back, bytes)?;
+            }
+            time
+        };
+        let packets = course.size.div_ceil(course.payload);
+        let largest = course.size.min(course.payload) + course.header;
+        let smallest = course.size - (packets - 1) * course.payload + course.header;
+        let (first, last) = (fastest(false, largest)?, fastest(false, smallest)?);
+        let payload = course.size + packets * course.header;
+        // Of the packets of full size, and of all: how many, their IP bytes, the way of one.
+        let full = packets - u64::from(smallest < largest);
+        let sets = [(full, full * largest, first), (packets, payload, last)];
+        let (cut, overhead) = (between.cut, between.overhead);
+        let [first_link, .., last_link] = there else {
+            return None;
+        };
+        let has_one_card = |host| scenario.network.out(host).len() == 1;
+        let card = |link: &Link, packets: u64, bytes: u64| {
+            let wire = bytes + packets * u64::from(link.overhead);
+            link.rate.transmit_time(wire)
+        };
+        let mut end = Time::ZERO;
+        for (packets, bytes, way) in sets.into_iter().filter(|s| s.0 > 0) {
+            let of_one = if bytes == payload { smallest } else { largest };
+            let paced = Time(((packets - 1) as f64 * course.gap) as u64);
+            end = end.max(paced + way);
+            if has_one_card(plan.src) {
+                let ahead = u64::from(course.ahead > 0);
+                let sent = card(first_link, packets + ahead, bytes + course.ahead);
+                end = end.max(sent + way - card(first_link, 1, of_one));
+            }
+            if let Some(Cut { rate, links }) = cut {
+                let begun = links * (largest + overhead);
+                let beyond = (bytes + packets * overhead).saturating_sub(begun);
+                end = end.max(way + Rate(rate).transmit_time(beyond));
             }
         }
-        if !came.contains_key(&dst) {
-            let crosses = |&&(from, to): &&(NodeId, NodeId)| {
-                came.contains_key(&from) && !came.contains_key(&to)
-            };
-            let links = arcs.iter().step_by(2).filter(crosses).count() as u64;
-            return (rate > 0).then_some(Cut { rate, links });
+        if has_one_card(plan.dst) {
+            // A short last packet could be the first there, if the way is long.
+            let overtaking = card(first_link, full, full * largest) + last;
+            let begin = (first - card(last_link, 1, largest))
+                .min(overtaking - card(last_link, 1, smallest));
+            end = end.max(begin + card(last_link, packets, payload));
         }
-        let mut path = Vec::new();
-        let mut node = dst;
-        while node != src {
-            let arc = came[&node];
-            path.push(arc);
-            node = arcs[arc].0;
-        }
-        let room = path.iter().map(|&arc| left[arc]).min().unwrap_or(0);
-        for arc in path {
-            left[arc] -= room;
-            left[arc ^ 1] += room;
-        }
-        rate += room;
+        Some(handshake + end)
+    }
+
+    /// The links between two hosts, where packets are balanced one by one.
+    fn between(&mut self, src: NodeId, dst: NodeId, is_wider: bool) -> Between {
+        let scenario = self.scenario;
+        *self.pairs.entry((src, dst)).or_insert_with(|| {
+            let links = scenario.all_links(src, dst);
+            Between::of(&links, is_wider.then_some((src, dst)))
+        })
+    }
+
+    /// The time of one packet by the fastest way between two hosts, where packets are balanced one by one.
+    fn least_time(&mut self, src: NodeId, dst: NodeId, ip_bytes: u64) -> Option<Time> {
+        let scenario = self.scenario;
+        *self.times.entry((src, dst, ip_bytes)).or_insert_with(|| {
+            if scenario.routes.source.is_none() {
+                return scenario.least_time(src, dst, ip_bytes);
+            }
+            let paths = scenario.routes.paths(&scenario.network, src, dst);
+            let over = |path: &[LinkId]| one_packet(&scenario.links(path), ip_bytes);
+            paths.iter().map(|path| over(path)).min()
+        })
     }
 }
 

@@ -130,6 +130,14 @@ pub struct Link {
     pub shaper: Option<Burst>,
 }
 
+impl Link {
+    /// Whether a packet takes as long over this as over `other`.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.rate, self.delay, self.overhead, self.shaper)
+            == (other.rate, other.delay, other.overhead, other.shaper)
+    }
+}
+
 /// Nodes and links; immutable once built.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Network {
@@ -143,6 +151,8 @@ pub struct Network {
     out: Vec<LinkId>,
     /// Where the links of node `i` begin in `out`; one entry more than nodes.
     out_start: Vec<u32>,
+    /// See [`Network::has_equal_inner_links`].
+    has_equal_inner_links: bool,
 }
 
 impl Network {
@@ -189,18 +199,30 @@ impl Network {
             out[*slot as usize] = LinkId::from(i);
             *slot += 1;
         }
+        let mut inner = links
+            .iter()
+            .filter(|l| !(l.src.index() < hosts || l.dst.index() < hosts));
+        let first = inner.next();
+        let has_equal_inner_links = inner.all(|l| first.is_some_and(|f| l.is_like(f)));
         Ok(Self {
             nodes,
             links,
             hosts,
             out,
             out_start,
+            has_equal_inner_links,
         })
     }
 
     /// The links that leave `node`, in the order of their ids.
     pub fn out(&self, node: NodeId) -> &[LinkId] {
         &self.out[self.out_start[node.index()] as usize..self.out_start[node.index() + 1] as usize]
+    }
+
+    /// Whether all links between switches take the same time for a packet, so that of paths of equally many links none is
+    /// faster.
+    pub fn has_equal_inner_links(&self) -> bool {
+        self.has_equal_inner_links
     }
 
     /// `src>dst`.

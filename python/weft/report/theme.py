@@ -23,6 +23,7 @@ CAUSES = {
     "head_of_line": {"light": "#661100", "dark": "#c0705a"},
     "pace": {"light": "#aa4466", "dark": "#dd7aa0"},
     "control": {"light": "#117733", "dark": "#4fae6d"},
+    "slow_receiver": {"light": "#6699cc", "dark": "#8fb6de"},
     "timeouts": {"light": "#882255", "dark": "#c2558a"},
     "duplicates": {"light": "#999933", "dark": "#bcbc55"},
     "window": {"light": "#88ccee", "dark": "#a9ddf5"},

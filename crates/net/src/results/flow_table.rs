@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ideal_fct::Ideals;
 use crate::ids::FlowId;
 use crate::paths::path_count;
 use crate::results::{Column, Table};
@@ -153,7 +154,9 @@ pub fn flows(scenario: &Scenario, mut row: impl FnMut(usize) -> FlowRow) -> Flow
         spurious,
     ] = counted.map(Column::integer);
     let [mean, p50, p99] = latency.map(Column::OptionalInteger);
-    let ideal = optional(&|i| Some(scenario.ideal_fct(FlowId::from(i))?.as_ns() as i64));
+    let mut ideals = Ideals::new(scenario);
+    let ideal = (0..plan.len()).map(|i| ideals.fct(FlowId::from(i)).map(|t| t.as_ns() as i64));
+    let ideal = Column::OptionalInteger(ideal.collect());
     let available = Column::Integer(
         plan.iter()
             .map(|f| path_count(&scenario.network, &scenario.routes, f.src, f.dst) as i64)
