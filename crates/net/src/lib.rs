@@ -7,6 +7,7 @@
 
 pub mod cdf;
 mod cut;
+mod declare;
 mod digraph;
 pub mod error;
 pub mod failure;
@@ -22,6 +23,7 @@ pub mod load_balance;
 mod many_paths;
 mod nearest;
 pub mod network;
+mod parts;
 pub mod paths;
 pub mod placement;
 mod ports;

@@ -3,9 +3,9 @@
 //! The map: [`simulation`] chooses an engine by [`flow_control`]. `lossless` has a map of its own. The other is for queues that drop:
 //! `engine` opens windows of time from the `calendar` and lets nodes handle their events; the `wire` moves
 //! packets through `port`s (`bucket`: shaped ones) under a [`queue`] discipline; a `host` gives them, through the [`receive`] side, to the ends of
-//! flows, which `opening` makes and `network_card` lets send. For TCP these are `sender` (`entropy`, `handshake`, `acknowledgment`,
-//! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`islands`), for UDP `datagram`. `multipath`, `stream`,
-//! `inbox` and `mapping` join the subflows of a connection; `app`, `messages` and `requests` are of applications. `probe` samples;
+//! flows, which `opening` makes, `network_card` lets send and `closing` ends. For TCP these are `sender` (`entropy`, `handshake`, `timers`, `acknowledgment`,
+//! `scoreboard`, `rtt`, `loss_recovery`, [`congestion`]) and `receiver` (`receiver_handshake`, `islands`), for UDP `datagram`. `multipath`, `stream`,
+//! `inbox` and `mapping` join the subflows of a connection; `app` and its `client`s, `messages`, `requests` and `subflow_messages` are of applications. `probe` samples;
 //! `ending` ends the run after `conservation`; a `tap` on ports feeds a `capture`: `segment_header` and `mptcp_options` say what a
 //! `frame` holds, `pcapng` how it is kept. For both engines, [`outcome`] makes `flow_table` and `tables`.
 
@@ -15,6 +15,8 @@ mod app;
 mod bucket;
 mod calendar;
 mod capture;
+mod client;
+mod closing;
 pub mod config;
 pub mod congestion;
 mod conservation;
@@ -47,6 +49,7 @@ mod probe;
 pub mod queue;
 pub mod receive;
 mod receiver;
+mod receiver_handshake;
 mod record;
 mod requests;
 mod rtt;
@@ -58,8 +61,10 @@ mod sender;
 mod sha256;
 pub mod simulation;
 mod stream;
+mod subflow_messages;
 mod tables;
 mod tap;
+mod timers;
 mod trace_table;
 mod turns;
 mod wear;

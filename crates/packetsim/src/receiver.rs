@@ -11,7 +11,7 @@ use weft_net::random::mix;
 use weft_net::transport::Headers;
 use weft_net::transport::tcp::Tcp;
 
-use crate::address::{Address, SYN_BYTES};
+use crate::address::Address;
 use crate::inbox::FIRST_WINDOW;
 use crate::islands::Islands;
 use crate::packet::{Kind, Packet, flag};
@@ -84,12 +84,12 @@ pub(crate) struct Receiver {
     /// What has arrived beyond the first gap.
     islands: Islands,
     /// Segments that arrived in order and are not acknowledged yet.
-    pending: u32,
+    pub(crate) pending: u32,
     quick: u32,
     ack_every: u32,
     quick_acks: u32,
     ack_delay: u64,
-    ack_due: u64,
+    pub(crate) ack_due: u64,
     wake_at: u64,
     /// Timestamp to be echoed.
     echo_stamp: u32,
@@ -97,7 +97,7 @@ pub(crate) struct Receiver {
     buffer: u64,
     most_buffer: u64,
     idle_limit: u64,
-    last_arrival: u64,
+    pub(crate) last_arrival: u64,
     /// Retransmission of SYN and request.
     pub(crate) rtt: Rtt,
     pub(crate) retries: u32,
@@ -107,7 +107,7 @@ pub(crate) struct Receiver {
     pub(crate) requests: Requests,
     pub(crate) numbering: Numbering,
     pub(crate) asks: bool,
-    handshakes: u32,
+    pub(crate) handshakes: u32,
     /// Payload bytes received, each once.
     pub(crate) delivered: u64,
     /// Segments that arrived after a later one, retransmissions left out.
@@ -232,93 +232,6 @@ impl Receiver {
             return shared.window;
         }
         (self.buffer / u64::from(self.mss)) as u32
-    }
-
-    // ---- the handshake ----
-
-    /// Opens the connection of a fetch.
-    pub(crate) fn open(&mut self, wire: &mut Wire) {
-        self.stage = Stage::Opening;
-        self.opens = true;
-        self.send_handshake(wire);
-    }
-
-    /// The SYN-ACK of a fetch arrives: asks for the payload.
-    pub(crate) fn ask(&mut self, wire: &mut Wire) {
-        if self.stage == Stage::Opening {
-            if self.handshakes == 1 {
-                self.rtt.sample(wire.now - self.last_arrival);
-            }
-            self.rtt.backoff = 0;
-            self.retries = 0;
-            self.stage = match self.address.number {
-                0 if self.asks => {
-                    self.stage = Stage::Receiving;
-                    return self.send_requests(wire);
-                }
-                0 => Stage::Asking,
-                _ => Stage::Joining,
-            };
-            self.send_handshake(wire);
-        }
-    }
-
-    /// The fourth packet of a subflow that joins arrives at the side that opened it, or the third at the other, which
-    /// answers it.
-    pub(crate) fn on_join(&mut self, wire: &mut Wire) {
-        if !self.opens {
-            let mut packet = (self.address).packet(Kind::Join, 0, self.headers.ack, 0, wire.now);
-            packet.window = self.offer();
-            self.emit(wire, packet);
-        } else if self.stage == Stage::Joining {
-            self.stage = Stage::Receiving;
-            self.ack_due = NEVER;
-        }
-    }
-
-    /// The subflow that is being opened is not wanted any more: its third packet is not sent again.
-    pub(crate) fn stop_asking(&mut self) {
-        self.ack_due = NEVER;
-    }
-
-    /// Answers the FIN of a subflow, also when it comes again.
-    pub(crate) fn on_fin(&mut self, wire: &mut Wire) {
-        self.stage = Stage::Complete;
-        self.acknowledge(wire, flag::FIN, 0);
-    }
-
-    /// The data that has just arrived completes the connection: that is acknowledged at once.
-    pub(crate) fn acknowledge_now(&mut self, wire: &mut Wire) {
-        if self.pending > 0 {
-            self.acknowledge(wire, 0, 0);
-        }
-    }
-
-    /// Answers the SYN of an upload; also when it comes again.
-    pub(crate) fn answer(&mut self, wire: &mut Wire) {
-        self.try_another_way(wire.now);
-        let bytes = SYN_BYTES + u16::from(self.address.handshake[1]);
-        let mut packet = self.address.packet(Kind::SynAck, 0, bytes, 0, wire.now);
-        packet.window = self.offer();
-        self.emit(wire, packet);
-    }
-
-    fn send_handshake(&mut self, wire: &mut Wire) {
-        self.try_another_way(wire.now);
-        let (kind, bytes) = match self.stage {
-            Stage::Opening => (Kind::Syn, SYN_BYTES + u16::from(self.address.handshake[0])),
-            Stage::Joining => (
-                Kind::Join,
-                self.headers.plain + u16::from(self.address.handshake[2]),
-            ),
-            _ => (Kind::Request, self.headers.data + self.request as u16),
-        };
-        let mut packet = self.address.packet(kind, 0, bytes, 0, wire.now);
-        packet.window = self.offer();
-        self.emit(wire, packet);
-        self.handshakes += 1;
-        self.last_arrival = wire.now;
-        self.arm(wire, wire.now + self.rtt.rto());
     }
 
     // ---- data ----
@@ -454,7 +367,7 @@ impl Receiver {
     }
 
     /// Sends an ACK; `twice` is the segment that it answers, if that had arrived before.
-    fn acknowledge(&mut self, wire: &mut Wire, mut flags: u8, twice: u32) {
+    pub(crate) fn acknowledge(&mut self, wire: &mut Wire, mut flags: u8, twice: u32) {
         if self.is_marked {
             flags |= flag::ECE;
         }
@@ -484,7 +397,7 @@ impl Receiver {
 
     // ---- timers ----
 
-    fn arm(&mut self, wire: &mut Wire, due: u64) {
+    pub(crate) fn arm(&mut self, wire: &mut Wire, due: u64) {
         self.ack_due = due;
         self.wake(wire);
     }
