@@ -8,6 +8,8 @@ import weft
 from weft.backend import BACKENDS
 from weft.errors import ExperimentError, ResultsError
 from weft.metric import METRICS
+from weft.report import describe
+from weft.report.folder import read_folder
 
 BULK = {
     "topology": {"kind": "dumbbell", "left": 2, "right": 2, "link": {"rate": "1 Gbps", "delay": "10 us"}},
@@ -83,3 +85,10 @@ def test_every_backend_describes_itself() -> None:
     for name, backend in BACKENDS.items():
         assert backend.KIND["name"] == name
         assert {entry["name"] for entry in backend.KIND["parameters"]} >= {"until", "limit"}
+
+
+def test_a_report_names_what_a_fluid_reads() -> None:
+    results = run(BULK, "flow")
+    words = dict(describe.rows(read_folder(results.directory)))
+    assert words["Sharing"] == "max_min"
+    assert "Queue" not in words and "Flow control" not in words

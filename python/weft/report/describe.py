@@ -19,6 +19,7 @@ SECTIONS = {
     "load_balance": "Load balance",
     "queue": "Queue",
     "flow_control": "Flow control",
+    "sharing": "Sharing",
     "transport": "Transport",
     "congestion": "Congestion control",
     "workload": "Workload",
@@ -27,6 +28,8 @@ SECTIONS = {
 }
 """Sections of the experiment file in the order of the report, with the word for each."""
 
+OF_PACKETS = ("queue", "flow_control")
+"""Sections of which a fluid reads nothing."""
 
 MOST_KEYS = 4
 """Keys of a section that are listed where the file does not say which matter."""
@@ -64,7 +67,10 @@ def rows(folder: Folder) -> list[tuple[str, str]]:
     """
     given = _given(folder)
     listed = []
+    has_packets = folder.experiment.get("backend", {}).get("kind") != "flow" or "backend.kind" in folder.axes
     for section, word in SECTIONS.items():
+        if section in OF_PACKETS and not has_packets:
+            continue
         written = given.get(section, {}) if given is not None else None
         text = _section(folder.experiment.get(section), written)
         swept = [axis for axis in folder.axes if re.split(r"[.\[]", axis)[0] == section]
