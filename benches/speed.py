@@ -30,6 +30,7 @@ class Case:
     """One fabric: a fat tree of `k`, or without `k` two flows over a dumbbell.
 
     `least` is the speed that weft promises; `htsim` (commit 841d9e7, -O3) and `ns3` (3.37) are the peers' on it.
+    `lossless` names flow control and congestion control where nothing is dropped.
     """
 
     gbps: int
@@ -39,11 +40,14 @@ class Case:
     least: float | None = None
     htsim: str = ""
     ns3: str = ""
+    lossless: str = ""
 
     @property
     def name(self) -> str:
         """As it is written on the command line."""
-        return f"k={self.k},{self.gbps}G" if self.k else f"dumbbell,{self.delay_ps / 1000:g}ns"
+        if not self.k:
+            return f"dumbbell,{self.delay_ps / 1000:g}ns"
+        return ",".join([f"k={self.k}", f"{self.gbps}G", *self.lossless.split(", ")]).strip(",")
 
 
 FAT_TREES = (
@@ -57,20 +61,33 @@ FAT_TREES = (
 
 DUMBBELLS = tuple(Case(10, delay_ps, 1_000_000) for delay_ps in (0, 5_000, US))
 
-CASES = FAT_TREES + DUMBBELLS
+LOSSLESS = (
+    Case(100, US, 1_000, 8, 4, "1.2-1.5", lossless="pfc, dcqcn"),
+    Case(100, US, 1_000, 8, 4, "1.2-1.5", lossless="pfc, none"),
+    Case(100, US, 300, 16, 3, "0.58", lossless="pfc, dcqcn"),
+    Case(100, US, 300, 16, 3, "0.58", lossless="pfc, none"),
+    Case(100, US, 10_000, 8, lossless="credit, none"),
+    Case(100, US, 1_000, 16, lossless="credit, none"),
+)
+
+CASES = FAT_TREES + DUMBBELLS + LOSSLESS
 
 
 def spec(case: Case) -> dict[str, Any]:
     until_ps = case.simulated_us * US
     link = {"rate": case.gbps * 10**9, "delay": case.delay_ps}
     dumbbell: dict[str, Any] = {"kind": "dumbbell", "left": 2, "right": 2, "link": link}
+    flow_control, _, congestion = (case.lossless or "none, cubic").partition(", ")
+    transport = {"none": "tcp", "pfc": "rocev2", "credit": "infiniband"}[flow_control]
+    drop_tail = {"kind": "drop_tail", "capacity": {"packets": 100}}
     return {
         "seed": 1,
         "topology": {"kind": "fat_tree", "k": case.k, "link": link} if case.k else dumbbell,
         "load_balance": {"kind": "ecmp"},
-        "queue": {"kind": "drop_tail", "capacity": {"packets": 100}},
-        "transport": {"kind": "tcp"},
-        "congestion": {"kind": "cubic"},
+        "queue": {"kind": "ecn_ramp"} if flow_control == "pfc" else drop_tail,
+        "flow_control": {"kind": flow_control},
+        "transport": {"kind": transport},
+        "congestion": {"kind": congestion},
         "workload": [
             {"name": "bulk", "kind": "permutation"}
             if case.k
@@ -130,6 +147,7 @@ def main() -> None:
     print_machine(load)
     print_fat_trees(measured)
     print_dumbbells(measured)
+    print_lossless(measured)
 
 
 def print_machine(load: float) -> None:
@@ -168,6 +186,22 @@ def print_dumbbells(measured: dict[Case, list[dict[str, Any]]]) -> None:
         print(
             f"| {case.delay_ps / 1000:g} ns | {hops:,} | {cpu_s:.2f} s | {cpu_s / hops * 1e9:.0f} "
             f"| {hops / cpu_s / 1e6:.1f} |"
+        )
+
+
+def print_lossless(measured: dict[Case, list[dict[str, Any]]]) -> None:
+    print()
+    print("| fat tree, lossless | M packet-hops/s | of rounds | goal | htsim, RoCE | packet-hops | CPU | peak RSS |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for case in LOSSLESS:
+        rounds = measured[case]
+        speeds = [each["packet_hops"] / each["cpu_s"] / 1e6 for each in rounds]
+        cpu_s = statistics.median(each["cpu_s"] for each in rounds)
+        memory = statistics.median(each["peak_rss_bytes"] for each in rounds) / 1e6
+        goal = f"{case.least:g}" if case.least else ""
+        print(
+            f"| k={case.k}, {case.lossless} | {statistics.median(speeds):.1f} | {min(speeds):.1f}-{max(speeds):.1f} "
+            f"| {goal} | {case.htsim} | {rounds[0]['packet_hops']:,} | {cpu_s:.2f} s | {memory:.0f} MB |"
         )
 
 

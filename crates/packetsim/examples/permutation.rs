@@ -2,7 +2,8 @@
 //!
 //! `cargo run --release -p weft-packetsim --example permutation -- K GBPS MILLISECONDS [SIZE_BYTES [SUBFLOWS]]`
 //!
-//! A size of 0 is endless; with subflows, the transport is MPTCP under LIA.
+//! A size of 0 is endless; with subflows, the transport is MPTCP under LIA, and with a name in their place (`dcqcn`, `pfc`,
+//! `credit`) the fabric is lossless: RoCEv2 over PFC with DCQCN or without control, or InfiniBand over credits.
 
 use std::sync::Arc;
 
@@ -11,12 +12,14 @@ use weft_net::scenario::Scenario;
 use weft_packetsim::Simulation;
 
 fn main() {
-    let arguments: Vec<u64> = std::env::args()
+    let (names, numbers): (Vec<String>, Vec<String>) = std::env::args()
         .skip(1)
-        .map(|a| a.parse().expect("a number"))
-        .collect();
+        .partition(|a| a.parse::<u64>().is_err());
+    let arguments: Vec<u64> = numbers.iter().filter_map(|a| a.parse().ok()).collect();
     let [k, gbps, milliseconds, ref rest @ ..] = arguments[..] else {
-        panic!("usage: permutation K GBPS MILLISECONDS [SIZE_BYTES [SUBFLOWS]]")
+        panic!(
+            "usage: permutation K GBPS MILLISECONDS [SIZE_BYTES [SUBFLOWS | dcqcn | pfc | credit]]"
+        )
     };
     let link = json!({ "rate": gbps * 1_000_000_000, "delay": 1_000_000, "mtu": 1500, "overhead": 38, "loss": null,
         "switch_latency": 0 });
@@ -26,16 +29,29 @@ fn main() {
         Some(size) => workload["size"] = json!(size),
         None => backend["until"] = json!(milliseconds * 1_000_000_000),
     }
-    let (transport, congestion) = match rest.get(1) {
-        Some(subflows) => (json!({ "kind": "mptcp", "subflows": subflows }), "lia"),
-        None => (json!({ "kind": "tcp" }), "cubic"),
+    let name = names.first().map(String::as_str);
+    let mut queue = json!({ "kind": "drop_tail", "capacity": { "packets": 100 } });
+    let (flow_control, transport, congestion) = match (name, rest.get(1)) {
+        (None, Some(subflows)) => (
+            "none",
+            json!({ "kind": "mptcp", "subflows": subflows }),
+            "lia",
+        ),
+        (None, None) => ("none", json!({ "kind": "tcp" }), "cubic"),
+        (Some("credit"), _) => ("credit", json!({ "kind": "infiniband" }), "none"),
+        (Some(control), _) => {
+            queue = json!({ "kind": "ecn_ramp" });
+            let congestion = if control == "dcqcn" { "dcqcn" } else { "none" };
+            ("pfc", json!({ "kind": "rocev2" }), congestion)
+        }
     };
     let spec = json!({
         "seed": 1,
         "topology": { "kind": "fat_tree", "k": k, "link": link },
         "routing": { "kind": "shortest" },
         "load_balance": { "kind": "ecmp" },
-        "queue": { "kind": "drop_tail", "capacity": { "packets": 100 } },
+        "queue": queue,
+        "flow_control": { "kind": flow_control },
         "transport": transport,
         "congestion": { "kind": congestion },
         "workload": [workload],

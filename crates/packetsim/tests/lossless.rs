@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::sync::OnceLock;
+
 use common::{integers, run, scenario, spec};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -25,10 +27,15 @@ const TABLES: &str = "
     SW4 H4 H4
 ";
 
+/// Written once: a test that writes it again would do so while another reads.
 fn tables() -> String {
-    let file = std::env::temp_dir().join(format!("weft-lossless-{}.txt", std::process::id()));
-    std::fs::write(&file, TABLES).unwrap();
-    file.to_str().unwrap().to_owned()
+    static FILE: OnceLock<String> = OnceLock::new();
+    let write = || {
+        let file = std::env::temp_dir().join(format!("weft-lossless-{}.txt", std::process::id()));
+        std::fs::write(&file, TABLES).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    FILE.get_or_init(write).clone()
 }
 
 /// Two hosts at SW1, one at each other switch of the square; `pairs` send for `ms` milliseconds. Rates are of data: 16 Gb/s of the

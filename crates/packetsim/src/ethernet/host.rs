@@ -7,7 +7,6 @@ use weft_net::transport::rocev2::{ACK_BYTES, CNP_BYTES, HEADER_BYTES, Retransmis
 
 use crate::congestion::hpcc::Telemetry;
 use crate::record::Reason;
-use crate::wheel::Event;
 
 use super::packet::{Kind, NONE, Packet, flag};
 use super::port::NEVER;
@@ -237,8 +236,8 @@ impl Ethernet {
         let port = &mut self.ports[link as usize];
         if time < port.wake {
             port.wake = time;
-            self.calendar
-                .push(Event::new(time, class::PORT, link, Packet::default()));
+            let node = self.wires[link as usize].src;
+            self.calendar.push_own(time, node, class::PORT, link);
         }
     }
 
@@ -259,12 +258,9 @@ impl Ethernet {
         source.next = now + source.reaction.gap(wire_bytes, source.line);
         source.deadline = now + profile.transport.timeout.0;
         if !std::mem::replace(&mut source.has_timer, true) {
-            self.calendar.push(Event::new(
-                source.deadline,
-                class::TIMER,
-                flow,
-                Packet::default(),
-            ));
+            let node = self.wires[link as usize].src;
+            self.calendar
+                .push_own(source.deadline, node, class::TIMER, flow);
         }
         let mut packet = Packet {
             sent: now,
@@ -465,8 +461,9 @@ impl Ethernet {
             source.reaction.on_loss(&profile.control, now, true);
             source.deadline = now + profile.transport.timeout.0;
         }
-        let event = Event::new(source.deadline, class::TIMER, flow, Packet::default());
-        self.calendar.push(event);
+        let node = self.wires[source.link as usize].src;
+        self.calendar
+            .push_own(source.deadline, node, class::TIMER, flow);
         self.activate(flow);
     }
 }

@@ -31,6 +31,7 @@ use weft_net::scenario::Scenario;
 use crate::congestion::hpcc::Telemetry;
 use crate::flow_control::pfc::Pfc;
 use crate::outcome::Outcome;
+use crate::prefetch::{prefetch, prefetch_lines};
 use crate::probe::{Observed, Probe};
 use crate::queue::Queue;
 use crate::record::{Record, UNKNOWN};
@@ -46,11 +47,15 @@ use port::{Class, Port, Turns, Waiting};
 /// How often the run looks for deadlocks, ps of simulated time.
 const DEADLOCK_CHECK: u64 = 1_000_000_000;
 
+/// How many events ahead the next link of a packet is fetched, and the port there.
+const PATHS_AHEAD: usize = 12;
+const PORTS_AHEAD: usize = 6;
+
 /// What happens, in the order in which it does at one time.
 mod class {
     /// A packet is whole at the end of a link. Id: the link.
     pub(super) const ARRIVE: u8 = 0;
-    /// A port obeys a pause frame. Id: the link that the frame came by.
+    /// A port obeys a pause frame. Id: see `pause::order`.
     pub(super) const OBEY: u8 = 1;
     /// A flow starts. Id: the flow.
     pub(super) const START: u8 = 2;
@@ -78,14 +83,25 @@ struct Wire {
     ends_at_host: bool,
     /// The link in the other direction.
     reverse: u32,
+    /// Ps of a byte, where that is a whole number; 0 where it is not.
+    byte_time: u64,
+    /// Time of a packet of 1500 bytes.
+    packet_time: u64,
 }
+
+/// Ps in a second, times the bits of a byte.
+const BYTE_AT_1_BPS: u64 = 8_000_000_000_000;
 
 impl Wire {
     /// Time of a packet on the wire, ps.
     #[inline]
     fn transmit(&self, bytes: u64) -> u64 {
-        let bits = u128::from((bytes + self.overhead) * 8) * 1_000_000_000_000;
-        bits.div_ceil(u128::from(self.rate)) as u64
+        let bytes = bytes + self.overhead;
+        if self.byte_time > 0 {
+            return bytes * self.byte_time;
+        }
+        let time = u128::from(bytes) * u128::from(BYTE_AT_1_BPS);
+        time.div_ceil(u128::from(self.rate)) as u64
     }
 }
 
@@ -97,6 +113,8 @@ pub(crate) struct Ethernet {
     pfc: Pfc,
     discipline: Queue,
     calendar: Calendar<Packet>,
+    /// Nodes before this one are hosts.
+    hosts: u32,
     /// By link.
     wires: Vec<Wire>,
     ports: Vec<Port>,
@@ -132,6 +150,7 @@ pub(crate) struct Ethernet {
     next_check: u64,
     end: End,
     now: u64,
+    latest: u64,
     events: u64,
     hops: u64,
     unroutable: u64,
@@ -143,15 +162,48 @@ pub(crate) struct Ethernet {
 impl Ethernet {
     #[inline]
     fn handle(&mut self, event: &Event<Packet>) {
+        self.fetch();
         self.now = event.time;
         match event.class() {
             class::ARRIVE => self.on_arrival(event.id(), event.packet),
             class::PORT => self.on_port(event.id()),
-            class::OBEY => self.obey(event.id(), &event.packet),
+            class::OBEY => self.obey(event.id()),
             class::START => self.start_flow(event.id()),
             class::STORM => self.storm(event.id()),
             class::WATCH => self.watch(event.id()),
             _ => self.on_timer(event.id()),
+        }
+    }
+
+    /// Has the memory fetched that the next arrivals will need.
+    #[inline]
+    fn fetch(&self) {
+        if let Some(event) = self.calendar.ahead(PATHS_AHEAD)
+            && let Some(link) = self.paths.get(event.packet.place as usize)
+        {
+            prefetch(link);
+        }
+        let Some(event) = self.calendar.ahead(PORTS_AHEAD) else {
+            return;
+        };
+        let flow = event.packet.flow as usize;
+        if event.node() < self.hosts {
+            if event.class() == class::ARRIVE && event.packet.kind != packet::Kind::Pause {
+                prefetch_lines(&self.records[flow], 4);
+                match event.packet.kind {
+                    packet::Kind::Data => prefetch_lines(&self.sinks[flow], 2),
+                    _ => prefetch_lines(&self.sources[flow], 4),
+                }
+            }
+        } else if let Some(&out) = self.paths.get(event.packet.place as usize) {
+            prefetch_lines(&self.ports[out as usize], 2);
+            let classes = self.pfc.classes as usize;
+            let at = out as usize * classes + usize::from(event.packet.class);
+            prefetch_lines(&self.queues[at], 3);
+            let from = event.id() as usize * classes + usize::from(event.packet.class);
+            if let Some(ingress) = self.ingress.get(from) {
+                prefetch(ingress);
+            }
         }
     }
 
@@ -166,11 +218,13 @@ impl Ethernet {
     fn on_arrival(&mut self, link: u32, packet: Packet) {
         if packet.kind == packet::Kind::Pause {
             let response = self.pfc.response_time.0;
+            let order = pause::order(link, &packet);
             if response > 0 {
-                let event = Event::new(self.now + response, class::OBEY, link, packet);
-                self.calendar.push(event);
+                let node = self.wires[link as usize].dst;
+                self.calendar
+                    .push_own(self.now + response, node, class::OBEY, order);
             } else {
-                self.obey(link, &packet);
+                self.obey(order);
             }
         } else if self.wires[link as usize].ends_at_host {
             self.receive(packet);
@@ -181,6 +235,7 @@ impl Ethernet {
 
     fn cross(&mut self, boundary: u64) {
         self.now = boundary;
+        self.latest = boundary;
         if boundary == self.next_check {
             self.next_check += DEADLOCK_CHECK;
             if self.find_deadlock() {
@@ -223,10 +278,16 @@ impl Engine for Ethernet {
                 self.handle(&event);
                 self.events += 1;
                 work += 1;
-                if self.schedule.until.is_none() && self.all_flows_done() {
+                self.latest = self.latest.max(self.now);
+                if self.schedule.until.is_none()
+                    && self.all_flows_done()
+                    && self.calendar.is_at_rest()
+                {
                     self.end = End::Done;
+                    self.now = self.latest;
                 }
             } else if self.calendar.is_empty() && self.schedule.until.is_none() {
+                self.now = self.latest;
                 self.find_deadlock();
                 self.end = if self.all_flows_done() {
                     End::Done
@@ -239,7 +300,7 @@ impl Engine for Ethernet {
             }
         }
         Progress {
-            now_ps: self.now,
+            now_ps: self.latest,
             end_ps: self.schedule.until,
             events: self.events,
             packet_hops: self.hops,

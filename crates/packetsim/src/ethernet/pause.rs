@@ -5,10 +5,14 @@
 //! dropped, or sent in spite of it, until the pause ends.
 
 use crate::flow_control::pfc::{PAUSE_WIRE_BYTES, WatchdogAction};
-use crate::wheel::Event;
 
 use super::packet::{Kind, NONE, Packet};
 use super::{Ethernet, class};
+
+/// A pause frame that came by `link`, as a number.
+pub(super) fn order(link: u32, frame: &Packet) -> u32 {
+    link << 4 | u32::from(frame.class) << 1 | frame.seq
+}
 
 impl Ethernet {
     /// Tells the other side of `link` to stop or go on, if the buffer says so.
@@ -41,9 +45,9 @@ impl Ethernet {
     }
 
     /// The port in the other direction of `link` obeys a pause frame.
-    pub(super) fn obey(&mut self, link: u32, frame: &Packet) {
-        let port = self.wires[link as usize].reverse;
-        let (class, stops) = (frame.class, frame.seq == 1);
+    pub(super) fn obey(&mut self, order: u32) {
+        let port = self.wires[(order >> 4) as usize].reverse;
+        let (class, stops) = ((order >> 1 & 7) as u8, order & 1 == 1);
         let at = self.queue_of(port, class);
         if !self.queues[at].pause(self.now, stops) {
             return;
@@ -56,8 +60,9 @@ impl Ethernet {
         *paused |= 1 << class;
         let is_watched = !self.wires[port as usize].starts_at_host;
         if let Some(patience) = self.pfc.watchdog.filter(|_| is_watched) {
-            let event = Event::new(self.now + patience.0, class::WATCH, at as u32, *frame);
-            self.calendar.push(event);
+            let node = self.wires[port as usize].src;
+            self.calendar
+                .push_own(self.now + patience.0, node, class::WATCH, at as u32);
         }
     }
 
@@ -72,8 +77,10 @@ impl Ethernet {
         let (link, class) = (queue / classes, (queue % classes) as u8);
         if self.queues[queue as usize].head == NONE {
             // Nothing suffers from it yet.
-            let event = Event::new(self.now + patience, class::WATCH, queue, Packet::default());
-            return self.calendar.push(event);
+            let node = self.wires[link as usize].src;
+            return self
+                .calendar
+                .push_own(self.now + patience, node, class::WATCH, queue);
         }
         self.storms_found += 1;
         self.queues[queue as usize].is_stormed = true;
@@ -91,7 +98,7 @@ impl Ethernet {
                     state.waited = state.waited.wrapping_add(self.now);
                     state.dropped += 1;
                     self.lose(&packet);
-                    self.release(from, &packet);
+                    self.release(from, class, u64::from(packet.bytes));
                 }
             }
         }

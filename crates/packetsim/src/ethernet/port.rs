@@ -47,11 +47,22 @@ pub(super) struct Waiting {
     pub(super) next: u32,
 }
 
+/// What a port must know of the packet that it is sending.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sending {
+    /// The link that it came by; [`NONE`] at its source.
+    pub(super) from: u32,
+    pub(super) bytes: u16,
+    pub(super) class: u8,
+    /// A pause frame was in no queue.
+    pub(super) is_pause: bool,
+}
+
 /// The port at the start of a link.
 #[derive(Clone, Debug)]
 pub(super) struct Port {
-    /// What is on the wire, and by which link it came.
-    pub(super) sending: Option<(Packet, u32)>,
+    /// What is on the wire.
+    pub(super) sending: Option<Sending>,
     pub(super) free_at: u64,
     /// When it will look again; [`NEVER`] if nothing is set.
     pub(super) wake: u64,

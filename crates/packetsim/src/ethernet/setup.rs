@@ -28,7 +28,7 @@ use super::packet::{NONE, Packet};
 use super::port::{Class, Port, Turns};
 use super::queue_pair::Sender;
 use super::reaction::Control;
-use super::{DEADLOCK_CHECK, Ethernet, Wire, class, deadlock};
+use super::{BYTE_AT_1_BPS, DEADLOCK_CHECK, Ethernet, Wire, class, deadlock};
 
 impl Ethernet {
     /// The idle fabric at time 0.
@@ -162,7 +162,7 @@ fn wires(scenario: &Scenario) -> Result<Vec<Wire>, Fault> {
             );
             Fault::new("topology", message)
         })?;
-        Ok(Wire {
+        let mut wire = Wire {
             src: link.src.0,
             dst: link.dst.0,
             rate: link.rate.0,
@@ -171,7 +171,14 @@ fn wires(scenario: &Scenario) -> Result<Vec<Wire>, Fault> {
             starts_at_host: network.is_host(link.src),
             ends_at_host: network.is_host(link.dst),
             reverse,
-        })
+            byte_time: 0,
+            packet_time: 0,
+        };
+        if BYTE_AT_1_BPS.is_multiple_of(wire.rate) {
+            wire.byte_time = BYTE_AT_1_BPS / wire.rate;
+        }
+        wire.packet_time = wire.transmit(1500);
+        Ok(wire)
     };
     network.links.iter().enumerate().map(wire).collect()
 }
@@ -310,14 +317,20 @@ fn lay_out(
     for (i, flow) in scenario.flows.iter().enumerate() {
         calendar.push(Event::new(
             flow.start.0,
+            flow.src.0,
             class::START,
             i as u32,
             Packet::default(),
         ));
     }
     for (i, storm) in pfc.storms.iter().enumerate() {
+        let host = network
+            .host_ids()
+            .find(|h| network.nodes[h.index()].name == storm.host);
+        let node = host.expect("checked before").0;
         let mut add = |time: u64, id: usize| {
-            calendar.push(Event::new(time, class::STORM, id as u32, Packet::default()))
+            let packet = Packet::default();
+            calendar.push(Event::new(time, node, class::STORM, id as u32, packet))
         };
         add(storm.from.0, 2 * i);
         if let Some(until) = storm.until {
@@ -364,12 +377,14 @@ fn lay_out(
         next_check: DEADLOCK_CHECK,
         end: End::Running,
         now: 0,
+        latest: 0,
         events: 0,
         hops: 0,
         unroutable: 0,
         storms_found: 0,
         fingerprints: vec![0; network.nodes.len()],
         warnings,
+        hosts: scenario.network.hosts as u32,
         wires,
         pfc,
         scenario,

@@ -4,11 +4,12 @@ use weft_net::ids::{LinkId, NodeId};
 use weft_net::load_balance::Moment;
 use weft_net::random::mix;
 
+use crate::prefetch::prefetch;
 use crate::queue::{Verdict, View};
 use crate::wheel::Event;
 
 use super::packet::{Kind, NONE, Packet, flag};
-use super::port::{NEVER, Waiting};
+use super::port::{NEVER, Sending, Waiting};
 use super::{Ethernet, class};
 
 impl Ethernet {
@@ -93,7 +94,7 @@ impl Ethernet {
             arriving: u64::from(packet.bytes) + wire.overhead,
             is_ecn_capable: packet.flags & flag::CAPABLE != 0,
             idle_since: queue.idle_since,
-            packet_time: wire.transmit(1500),
+            packet_time: wire.packet_time,
         };
         self.discipline.admit(&mut queue.discipline, &view)
     }
@@ -130,8 +131,10 @@ impl Ethernet {
         let place = self.queues[at].head;
         let entry = self.waiting[place as usize];
         self.queues[at].head = entry.next;
-        if entry.next == NONE {
-            self.ports[out as usize].filled &= !(1 << class);
+        match self.waiting.get(entry.next as usize) {
+            // A long queue has left the cache since it was filled.
+            Some(next) => prefetch(next),
+            None => self.ports[out as usize].filled &= !(1 << class),
         }
         self.waiting[place as usize].next = self.vacant;
         self.vacant = place;
@@ -189,7 +192,12 @@ impl Ethernet {
             self.write_telemetry(link, &packet);
         }
         let port = &mut self.ports[link as usize];
-        port.sending = Some((packet, from));
+        port.sending = Some(Sending {
+            from,
+            bytes: packet.bytes,
+            class: packet.class,
+            is_pause: packet.kind == Kind::Pause,
+        });
         port.free_at = now + time;
         port.busy += time;
         port.bytes += bytes;
@@ -200,14 +208,11 @@ impl Ethernet {
         let hash = mix(now ^ mix(what ^ mix(u64::from(packet.seq) << 8 ^ packet.kind as u64)));
         let node = &mut self.fingerprints[wire.src as usize];
         *node = node.wrapping_add(hash);
-        self.calendar.push(Event::new(
-            now + time + wire.delay,
-            class::ARRIVE,
-            link,
-            packet,
-        ));
+        let there = now + time + wire.delay;
         self.calendar
-            .push(Event::new(now + time, class::PORT, link, Packet::default()));
+            .push(Event::new(there, wire.dst, class::ARRIVE, link, packet));
+        self.calendar
+            .push_own(now + time, wire.src, class::PORT, link);
     }
 
     /// A port may go on: its packet has left, or its host wanted to be woken.
@@ -219,26 +224,26 @@ impl Ethernet {
             port.wake = NEVER;
         }
         if port.free_at <= now
-            && let Some((packet, from)) = port.sending.take()
-            && packet.kind != Kind::Pause
+            && let Some(sent) = port.sending.take()
+            && !sent.is_pause
         {
-            let bytes = u64::from(packet.bytes) + self.wires[link as usize].overhead;
-            let at = self.queue_of(link, packet.class);
+            let bytes = u64::from(sent.bytes) + self.wires[link as usize].overhead;
+            let at = self.queue_of(link, sent.class);
             self.queues[at].leave(now, bytes);
-            if from != NONE {
-                self.release(from, &packet);
+            if sent.from != NONE {
+                self.release(sent.from, sent.class, u64::from(sent.bytes));
             }
         }
         self.serve(link);
     }
 
     /// The buffer of the switch behind `link` no longer holds a packet that came by it.
-    pub(super) fn release(&mut self, link: u32, packet: &Packet) {
-        let at = self.queue_of(link, packet.class);
+    pub(super) fn release(&mut self, link: u32, class: u8, bytes: u64) {
+        let at = self.queue_of(link, class);
         let node = self.wires[link as usize].dst as usize;
         let shared = self.shared[node].as_mut().expect("a switch has a buffer");
-        shared.release(&mut self.ingress[at], u64::from(packet.bytes));
-        self.signal(link, packet.class);
+        shared.release(&mut self.ingress[at], bytes);
+        self.signal(link, class);
     }
 
     /// A packet is gone.

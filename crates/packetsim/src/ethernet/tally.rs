@@ -21,8 +21,8 @@ fn check(run: &Ethernet) {
     }
     for port in &run.ports {
         // What is on the wire still has its place in the buffer.
-        if let Some((packet, from)) = port.sending.filter(|s| s.1 != NONE) {
-            held[run.queue_of(from, packet.class)] += u64::from(packet.bytes);
+        if let Some(sent) = port.sending.filter(|s| s.from != NONE) {
+            held[run.queue_of(sent.from, sent.class)] += u64::from(sent.bytes);
         }
     }
     for queue in &run.queues {
@@ -90,8 +90,8 @@ pub(super) fn finish(run: &mut Ethernet) -> Outcome {
     }
     let links = run.ports.iter().enumerate().map(|(link, port)| {
         let unsent = match port.sending {
-            Some((packet, _)) if port.free_at > now => {
-                (1, u64::from(packet.bytes) + run.wires[link].overhead)
+            Some(sent) if port.free_at > now => {
+                (1, u64::from(sent.bytes) + run.wires[link].overhead)
             }
             _ => (0, 0),
         };

@@ -13,7 +13,7 @@ use weft_net::units::Time;
 use crate::flow_control::credit::{CREDIT, credits};
 use crate::record::{Reason, UNKNOWN};
 
-use super::calendar::{Class, event};
+use super::calendar::Class;
 use super::lane::NEVER;
 use super::switch::{Choice, NONE};
 use super::{Lossless, Packet, flag};
@@ -167,8 +167,11 @@ impl Lossless {
                 continue;
             };
             let time = lane.credit_time(credits);
+            if time > now {
+                let free = self.outputs[link as usize].wire_free;
+                lane.starve(free.max(now).max(after), credits);
+            }
             if time == NEVER {
-                lane.starve(now, credits);
                 continue;
             }
             let time = time.max(after);
@@ -285,8 +288,9 @@ impl Lossless {
             Some(size) => {
                 record.delivered += payload.min(size - record.delivered);
                 if record.delivered == size {
-                    let next = event(gone, Class::Drained, packet.flow, Packet::default());
-                    self.calendar.push(next);
+                    let node = self.fabric.wires[link as usize].dst;
+                    self.calendar
+                        .push_own(gone, node, Class::Drained as u8, packet.flow);
                 }
             }
             None => record.delivered += payload,

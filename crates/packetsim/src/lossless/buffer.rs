@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use crate::prefetch::prefetch;
+
 /// A packet that is being sent, or will be.
 #[derive(Clone, Copy, Debug)]
 struct Leaving {
@@ -45,6 +47,12 @@ impl Buffer {
             missing -= credits;
         }
         unreachable!("a packet that is larger than the buffer is refused at the start")
+    }
+
+    /// Has the packets fetched.
+    #[inline]
+    pub(super) fn fetch(&self) {
+        self.leaving.front().into_iter().for_each(prefetch);
     }
 
     /// Takes a packet at `now`, which leaves from `from` to `to`.

@@ -33,10 +33,10 @@ pub(super) type Event = wheel::Event<Packet>;
 /// The events to come.
 pub(super) type Calendar = wheel::Calendar<Packet>;
 
-/// An event of that class.
+/// An event of that class at a node.
 #[inline]
-pub(super) fn event(time: u64, class: Class, id: u32, packet: Packet) -> Event {
-    Event::new(time, class as u8, id, packet)
+pub(super) fn event(time: u64, node: u32, class: Class, id: u32, packet: Packet) -> Event {
+    Event::new(time, node, class as u8, id, packet)
 }
 
 /// The class of an event.

@@ -9,6 +9,7 @@ use crate::flow_control::credit::{CREDIT, Credit, CreditPort};
 #[derive(Clone, Debug)]
 pub(super) struct Wire {
     pub(super) src: u32,
+    pub(super) dst: u32,
     pub(super) starts_at_host: bool,
     pub(super) ends_at_host: bool,
     /// Time of a credit on the wire, and propagation, ps.
@@ -56,6 +57,7 @@ impl Fabric {
             let here = &mut incoming[link.dst.index()];
             wires.push(Wire {
                 src: link.src.0,
+                dst: link.dst.0,
                 starts_at_host: network.is_host(link.src),
                 ends_at_host: network.is_host(link.dst),
                 credit: link.rate.transmit_time(CREDIT).0,

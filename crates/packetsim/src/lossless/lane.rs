@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::flow_control::credit::CREDIT;
+use crate::prefetch::prefetch;
 
 /// Credits that come back one after another.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,7 @@ pub(super) struct Lane {
     releases: VecDeque<Release>,
     /// Input that was served last.
     pub(super) served: u32,
-    /// Since when packets wait and no credit is on its way back; [`NEVER`] if it is not so.
+    /// Since when the port is free, packets wait, and there are too few credits; [`NEVER`] if it is not so.
     pub(super) starved_since: u64,
     /// Credits of the smallest packet that found too few.
     pub(super) needs: u16,
@@ -100,7 +101,7 @@ impl Lane {
         }
         self.free -= i64::from(credits);
         if self.starved_since != NEVER {
-            self.paused += now - self.starved_since;
+            self.paused += now.saturating_sub(self.starved_since);
             self.starved_since = NEVER;
         }
     }
@@ -111,11 +112,11 @@ impl Lane {
         self.releases.push_back(release);
     }
 
-    /// Notes that nothing can go for lack of credits, by a packet of so many.
+    /// Notes that from `since` on nothing goes for lack of credits, by a packet of so many.
     #[inline]
-    pub(super) fn starve(&mut self, now: u64, credits: u16) {
+    pub(super) fn starve(&mut self, since: u64, credits: u16) {
         if self.starved_since == NEVER {
-            self.starved_since = now;
+            self.starved_since = since;
             self.needs = credits;
         }
         self.needs = self.needs.min(credits);
@@ -143,6 +144,12 @@ impl Lane {
     fn count(&mut self, now: u64) {
         self.queued_time += u128::from(self.queued * (now - self.queued_at));
         self.queued_at = now;
+    }
+
+    /// Has the releases fetched.
+    #[inline]
+    pub(super) fn fetch_releases(&self) {
+        self.releases.front().into_iter().for_each(prefetch);
     }
 
     /// Credits that are neither free nor on their way back.

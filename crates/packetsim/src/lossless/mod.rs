@@ -33,6 +33,7 @@ use weft_net::scenario::Scenario;
 
 use crate::flow_control::credit::CREDIT;
 use crate::outcome::Outcome;
+use crate::prefetch::{prefetch, prefetch_lines};
 use crate::probe::{Observed, Probe};
 use crate::record::{Record, UNKNOWN};
 use crate::schedule::Schedule;
@@ -49,6 +50,11 @@ use switch::{Input, Output, Waiting};
 
 /// How often the run looks for deadlocks, ps of simulated time.
 const DEADLOCK_CHECK: u64 = 1_000_000_000;
+
+/// How many events ahead the next link of a packet is fetched, the port there, and what lies behind that.
+const PATHS_AHEAD: usize = 14;
+const PORTS_AHEAD: usize = 8;
+const RINGS_AHEAD: usize = 3;
 
 /// A packet, by value.
 #[derive(Clone, Copy, Debug, Default)]
@@ -114,6 +120,8 @@ pub(crate) struct Lossless {
     end: End,
     /// Time of the last event, ps; at the end, the end of the run.
     now: u64,
+    /// Time of the latest event, ps: nodes have their turns one after another.
+    latest: u64,
     events: u64,
     hops: u64,
     /// By node: sum of the hashes of its departures.
@@ -125,6 +133,7 @@ impl Lossless {
     /// Handles one event.
     #[inline]
     fn handle(&mut self, event: &Event) {
+        self.fetch();
         self.now = event.time;
         match class_of(event) {
             Class::Head => self.on_head(event.id(), event.packet),
@@ -132,6 +141,54 @@ impl Lossless {
             Class::Port => self.on_port(event.id()),
             Class::Start => self.start_flow(event.id()),
             Class::Drained => self.on_drained(event.id()),
+        }
+    }
+
+    /// Has the memory fetched that the next packets at switches will need: in three steps, since each says where the next one looks.
+    #[inline]
+    fn fetch(&self) {
+        let Some(event) = self.calendar.ahead(RINGS_AHEAD) else {
+            return;
+        };
+        let lanes = self.fabric.lanes as usize;
+        if let Some(out) = self.next_link(event) {
+            self.lanes[out * lanes].fetch_releases();
+            self.outputs[out].fetch_buffer();
+            let wire = &self.fabric.wires[out];
+            if !wire.starts_at_host {
+                prefetch(&self.asking[wire.asking as usize]);
+                let input = self.fabric.wires[event.id() as usize].input;
+                if let Some(queue) = self.queues.get((wire.queues + input) as usize) {
+                    prefetch(queue);
+                }
+            }
+        }
+        let Some(event) = self.calendar.ahead(PORTS_AHEAD) else {
+            return;
+        };
+        if let Some(out) = self.next_link(event) {
+            prefetch_lines(&self.outputs[out], 3);
+            prefetch_lines(&self.lanes[out * lanes], 3);
+            prefetch(&self.fabric.wires[out]);
+            let link = event.id() as usize;
+            prefetch(&self.fabric.wires[link]);
+            prefetch(&self.inputs[link]);
+            prefetch_lines(&self.lanes[link * lanes], 3);
+        }
+        if let Some(event) = self.calendar.ahead(PATHS_AHEAD)
+            && let Some(link) = self.fabric.paths.get(event.packet.place as usize)
+        {
+            prefetch(link);
+        }
+    }
+
+    /// The port of a switch that an event is about: where a packet wants to go, or that goes on.
+    #[inline]
+    fn next_link(&self, event: &Event) -> Option<usize> {
+        match class_of(event) {
+            Class::Head => Some(self.fabric.paths[event.packet.place as usize] as usize),
+            Class::Port => Some(event.id() as usize),
+            _ => None,
         }
     }
 
@@ -143,6 +200,7 @@ impl Lossless {
     /// Takes a sample, looks for a deadlock, or ends the run.
     fn cross(&mut self, boundary: u64) {
         self.now = boundary;
+        self.latest = boundary;
         if boundary == self.next_check {
             self.next_check += DEADLOCK_CHECK;
             if self.find_deadlock() {
@@ -179,10 +237,16 @@ impl Engine for Lossless {
                 self.handle(&event);
                 self.events += 1;
                 work += 1;
-                if self.schedule.until.is_none() && self.all_flows_done() {
+                self.latest = self.latest.max(self.now);
+                if self.schedule.until.is_none()
+                    && self.all_flows_done()
+                    && self.calendar.is_at_rest()
+                {
                     self.end = End::Done;
+                    self.now = self.latest;
                 }
             } else if self.calendar.is_empty() && self.schedule.until.is_none() {
+                self.now = self.latest;
                 self.find_deadlock();
                 self.end = if self.all_flows_done() {
                     End::Done
@@ -195,7 +259,7 @@ impl Engine for Lossless {
             }
         }
         Progress {
-            now_ps: self.now,
+            now_ps: self.latest,
             end_ps: self.schedule.until,
             events: self.events,
             packet_hops: self.hops,

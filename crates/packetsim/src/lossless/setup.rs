@@ -360,6 +360,7 @@ fn lay_out(
     for (i, flow) in scenario.flows.iter().enumerate() {
         calendar.push(event(
             flow.start.0,
+            flow.src.0,
             Class::Start,
             i as u32,
             Packet::default(),
@@ -391,6 +392,7 @@ fn lay_out(
         next_check: DEADLOCK_CHECK,
         end: End::Running,
         now: 0,
+        latest: 0,
         events: 0,
         hops: 0,
         fingerprints: vec![0; network.nodes.len()],

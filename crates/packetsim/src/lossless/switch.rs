@@ -80,6 +80,12 @@ impl Output {
         }
     }
 
+    /// Has the packets of the buffer fetched.
+    #[inline]
+    pub(super) fn fetch_buffer(&self) {
+        self.buffer.iter().for_each(Buffer::fetch);
+    }
+
     /// Ps that the wire has carried something before `now`.
     pub(super) fn busy_before(&self, now: u64) -> u64 {
         let after = match &self.buffer {
@@ -210,8 +216,8 @@ impl Lossless {
         let output = &mut self.outputs[link as usize];
         if time < output.wake {
             output.wake = time;
-            let next = event(time, Class::Port, link, Packet::default());
-            self.calendar.push(next);
+            let node = self.fabric.wires[link as usize].src;
+            self.calendar.push_own(time, node, Class::Port as u8, link);
         }
     }
 
@@ -326,8 +332,10 @@ impl Lossless {
                         buffer.room_time(credits),
                     );
                 }
-                if known.1 == NEVER {
+                if known.1 > now {
                     starved = starved.min(credits);
+                }
+                if known.1 == NEVER {
                     continue;
                 }
                 let slot = self.inputs[sources[input as usize] as usize].slot().1;
@@ -341,7 +349,8 @@ impl Lossless {
             }
         }
         if starved != u16::MAX {
-            self.lanes[lane].starve(now, starved);
+            let free = self.outputs[out as usize].core_free;
+            self.lanes[lane].starve(free.max(now), starved);
         }
         best
     }
@@ -410,7 +419,8 @@ impl Lossless {
             let head = from + wire.delay + wire.credit + self.fabric.switch_delay;
             (head, Class::Head)
         };
-        self.calendar.push(event(time, class, link, packet));
+        let next = event(time, wire.dst, class, link, packet);
+        self.calendar.push(next);
     }
 
     /// Credits of the buffer at the end of `link` get free, from the first to the last: its sender will know.
