@@ -7,7 +7,7 @@ keys, the ranges of values with units, and the dotted keys of a sweep are only c
 from collections.abc import Mapping
 from typing import Any
 
-from weft import units
+from weft import link_speed, units
 from weft.experiment.axes import MOST_STEPS, SCALES
 from weft.experiment.sections import SECTION, SECTIONS, SHORTHANDS
 from weft.experiment.values import format_scalar
@@ -136,6 +136,9 @@ def _value(value_type: Mapping[str, Any], parameter: Parameter) -> dict[str, Any
         case "time" | "rate" | "size" as family:
             names = list(units.FAMILIES[family].units)
             quantity = _quantity(names, units.FAMILIES[family].example)
+            if family == "rate":
+                speeds = {"type": "string", "pattern": link_speed.PATTERN, "examples": ["4x QDR", "40 Gbps 8b/10b"]}
+                quantity = {"anyOf": [quantity, speeds]}
             words = value_type.get("words")
             return {"anyOf": [{"enum": list(words)}, quantity]} if words else quantity
         case "capacity":

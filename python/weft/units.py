@@ -1,7 +1,8 @@
 """Units: times, rates, sizes and capacities, as people write them and as exact whole numbers.
 
 Base units are those of the simulators: picoseconds, bits per second, bytes. Rates and kB, MB, GB are decimal; KiB, MiB
-and GiB are binary. Nothing is rounded: a value finer than the base unit is an error.
+and GiB are binary. Nothing is rounded: a value finer than the base unit is an error, but for rates behind a coding
+(link_speed.py), which are cut to whole bits per second.
 """
 
 import difflib
@@ -10,6 +11,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+
+from weft import link_speed
 
 Capacity = dict[str, int]
 """`{"packets": n}` or `{"bytes": n}`."""
@@ -164,13 +167,22 @@ def parse_time(text: object) -> int:
 
 
 def parse_rate(text: object) -> int:
-    """Bits per second.
+    """Bits per second, of data: also by the name of a link speed, or as a signalling rate with its coding.
 
     Raises UnitError.
 
-    >>> parse_rate("2.5 Gbps")
-    2500000000
+    >>> parse_rate("2.5 Gbps"), parse_rate("4x QDR"), parse_rate("40 Gbps 8b/10b")
+    (2500000000, 32000000000, 32000000000)
     """
+    if not isinstance(text, str):
+        return RATE.parse(text)
+    try:
+        if (rate := link_speed.named_rate(text)) is not None:
+            return rate
+        if (signal := link_speed.coded(text)) is not None:
+            return int(RATE.parse(signal[0]) * signal[1])
+    except link_speed.SpeedError as error:
+        raise UnitError(str(error), RATE.noun) from None
     return RATE.parse(text)
 
 

@@ -8,6 +8,7 @@ use pyo3::types::PyDict;
 use serde_json::json;
 use weft_net::ideal_fct::Ideals;
 use weft_net::ids::{FlowId, LinkId};
+use weft_packetsim::flow_control::FlowControl;
 
 use crate::faults::{fault_error, spec, to_json};
 
@@ -18,9 +19,10 @@ use crate::faults::{fault_error, spec, to_json};
 pub(crate) fn predict(spec_json: &str) -> PyResult<String> {
     let spec = spec(spec_json)?;
     let net = weft_net::scenario::predict(&spec).map_err(|faults| fault_error(&faults))?;
+    let flow_control = FlowControl::from_spec(&spec).map_err(|fault| fault_error(&[fault]))?;
+    let run = weft_packetsim::memory_bytes(&flow_control, net.switches, net.links, net.subflows);
     let mut out = serde_json::to_value(net).expect("plain data");
-    out["memory_bytes"] =
-        json!(net.memory_bytes + weft_packetsim::memory_bytes(net.links, net.subflows));
+    out["memory_bytes"] = json!(net.memory_bytes + run);
     to_json(&out)
 }
 

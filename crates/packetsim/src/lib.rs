@@ -72,6 +72,8 @@ mod wheel;
 mod window;
 mod wire;
 
+use flow_control::FlowControl;
+
 pub use config::Config;
 pub use outcome::{Outcome, Summary};
 pub use simulation::{Progress, Simulation};
@@ -84,9 +86,10 @@ pub fn kinds() -> Vec<weft_net::kinds::Kind> {
         queue::Queue::kinds(),
         congestion::Congestion::kinds(),
         receive::Receive::kinds(),
-        flow_control::FlowControl::kinds(),
+        FlowControl::kinds(),
         vec![
             flow_control::credit::LaneWeight::describe(),
+            flow_control::credit::LaneMap::describe(),
             flow_control::credit::CreditPort::describe(),
             flow_control::pfc::Storm::describe(),
         ],
@@ -95,7 +98,19 @@ pub fn kinds() -> Vec<weft_net::kinds::Kind> {
 }
 
 /// Bytes that a run needs beside its scenario, an estimate from above: state of ports and connections, the packets in
-/// flight, the tables at the end. Measured on fat trees from k = 4 to 32 (benches/README.md).
-pub fn memory_bytes(links: u64, subflows: u64) -> u64 {
-    4_000_000 + links * 1_200 + subflows * 3_500
+/// flight, the tables at the end. Measured on fat trees from k = 4 to 32 (benches/README.md). Where links are lossless the packets
+/// wait instead of being dropped, as many as buffers hold: `flow_control` says how many, in `switches` and at the ends of links.
+pub fn memory_bytes(flow_control: &FlowControl, switches: u64, links: u64, subflows: u64) -> u64 {
+    let waiting = match flow_control {
+        FlowControl::None(_) => 0,
+        FlowControl::Credit(credit) => {
+            let packets = 1 + credit.input_buffer / 34;
+            links * credit.lanes * (400 + packets * 64)
+        }
+        FlowControl::Pfc(pfc) => {
+            let packets = pfc.buffer.0 / 1_500;
+            links * pfc.classes * 320 + switches * packets * 52
+        }
+    };
+    4_000_000 + links * 1_200 + subflows * 3_500 + waiting
 }

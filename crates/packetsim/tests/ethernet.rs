@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use weft_net::results::Column;
 use weft_net::scenario::Scenario;
@@ -86,6 +87,84 @@ fn headroom_is_what_keeps_packets() {
     // 2 x 1 us x 100 Gb/s + 2 x 1538 B.
     assert_eq!(small(json!(25_000 + 2 * 1538)), 0.0);
     assert!(small(json!(3_000)) > 0.0);
+}
+
+#[test]
+fn too_little_headroom_is_said_before_the_run_and_seen_in_it() {
+    let warnings = |headroom: Value| {
+        let control =
+            json!({ "kind": "pfc", "buffer": 2_000_000, "xoff": 20_000, "headroom": headroom });
+        let spec = spec(
+            17,
+            incast(16, 1_000_000),
+            json!({ "flow_control": control }),
+        );
+        let scenario = Arc::new(Scenario::build(&spec).unwrap());
+        let before = Simulation::new(scenario, &spec).unwrap().warnings();
+        (before, run(&spec).summary.warnings)
+    };
+    // 2 x 1 us x 100 Gb/s = 25,000 B, 2 x 1538 B and a pause frame of 84 B.
+    let (before, after) = warnings(json!(3_000));
+    let expected = "headroom of 3000 B is less than what may come after a pause at 17 links: h0>s needs 28160 B";
+    assert!(before[0].starts_with(expected), "{before:?}");
+    assert!(
+        after
+            .iter()
+            .any(|w| w.contains("were lost in lossless classes")),
+        "{after:?}"
+    );
+    assert!(warnings(json!(28_160)).0.is_empty() && warnings(json!(28_160)).1.is_empty());
+}
+
+#[test]
+fn the_default_headroom_suffices_where_many_ports_share_a_buffer() {
+    // Thresholds fall as others fill the buffer: the packet that finds itself above one must not take the place of those behind it.
+    let outcome = run(&spec(
+        0,
+        json!({ "kind": "permutation" }),
+        json!({
+            "topology": { "kind": "fat_tree", "k": 8, "link": { "rate": 100_000_000_000_u64, "delay": 1_000_000 } },
+            "flow_control": { "kind": "pfc", "buffer": 1_000_000 },
+            "backend": { "until": 300_000_000 },
+        }),
+    ));
+    assert_eq!(total(&outcome, "queues", "dropped_packets"), 0.0);
+    assert!(total(&outcome, "queues", "paused_ns") > 0.0);
+}
+
+#[test]
+fn a_window_smaller_than_the_acknowledged_number_does_not_wait_for_a_timeout() {
+    // 4 packets of 1456 B under way, and an acknowledgment for 16: the last of the window asks for one.
+    let outcome = run(&spec(
+        2,
+        json!({ "kind": "pairs", "pairs": ["h0>h1"], "size": 1_456_000 }),
+        json!({ "transport": { "kind": "rocev2", "window": 4 * 1456, "ack_every": 16 } }),
+    ));
+    let fct = column(&outcome, "flows", "fct_ns")[0];
+    // 250 windows of a round trip each: 4 us of links, 4 packets of 123 ns, their way through the switch and that of the answer.
+    assert!((250.0 * 4_000.0..250.0 * 5_000.0).contains(&fct), "{fct}");
+    assert_eq!(total(&outcome, "flows", "retransmitted_bytes"), 0.0);
+}
+
+#[test]
+fn a_lossless_queue_beyond_the_discipline_is_marked() {
+    // Capacity 10 kB: a lossless class cannot drop what is beyond, and ECN says so.
+    let marked = |kind: Value| {
+        let outcome = run(&spec(
+            9,
+            incast(8, 1_000_000),
+            json!({ "queue": kind, "flow_control": { "kind": "pfc", "alpha": 8.0 } }),
+        ));
+        assert_eq!(total(&outcome, "queues", "dropped_packets"), 0.0);
+        total(&outcome, "queues", "marked_packets") / total(&outcome, "queues", "enqueued_packets")
+    };
+    let ramp = json!({ "kind": "ecn_ramp", "capacity": { "bytes": 10_000 }, "min_threshold": { "bytes": 4_000 }, "max_threshold": { "bytes": 9_000 } });
+    // Of what joins queues a quarter is data at the switch; the rest is data at hosts, and answers at both.
+    assert!((0.2..0.25).contains(&marked(ramp)));
+    assert_eq!(
+        marked(json!({ "kind": "drop_tail", "capacity": { "packets": 5 } })),
+        0.0
+    );
 }
 
 #[test]
@@ -272,5 +351,64 @@ fn what_cannot_be_is_refused_by_name() {
     ] {
         let found = fault(extra);
         assert!(found.starts_with(start), "{found}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever the fabric, the classes and the sizes: lossless classes lose nothing, everything arrives once or a deadlock is named, and the
+    /// same run has the same fingerprint in any slices. Conservation is checked at the end of every run, which panics without it.
+    #[test]
+    fn nothing_is_lost_on_any_fabric(
+        shape in 0_usize..5,
+        routing in 0_usize..2,
+        seed in 0_u64..1000,
+        classes in 1_u64..4,
+        is_drr in any::<bool>(),
+        is_selective in any::<bool>(),
+        buffer in 300_000_u64..1_000_000,
+        control in 0_usize..4,
+        flows in prop::collection::vec((0_usize..4, 0_usize..4, 1_u64..60_000, 0_u64..20_000_000, 0_u64..4), 1..12),
+    ) {
+        let (topology, hosts) = match shape {
+            0 => (json!({ "kind": "star", "hosts": 4 }), ["h0", "h1", "h2", "h3"]),
+            1 => (json!({ "kind": "ring", "switches": 4 }), ["h0_0", "h1_0", "h2_0", "h3_0"]),
+            2 => (json!({ "kind": "mesh5" }), ["H1", "H2", "H3", "H4"]),
+            3 => (json!({ "kind": "fat_tree" }), ["h000", "h011", "h200", "h311"]),
+            _ => (json!({ "kind": "torus", "dimensions": [3, 3] }), ["h0_0", "h4_0", "h5_0", "h8_0"]),
+        };
+        let mut topology = topology;
+        topology["link"] = json!({ "rate": 25_000_000_000_u64, "delay": 500_000 });
+        let retransmission = ["go_back_n", "selective"][usize::from(is_selective)];
+        let workload: Vec<Value> = flows.iter().enumerate().filter(|(_, f)| f.0 != f.1).map(|(i, f)| json!({
+            "name": format!("w{i}"), "kind": "pairs", "pairs": [format!("{}>{}", hosts[f.0], hosts[f.1])],
+            "size": f.2, "start": f.3,
+            "transport": { "kind": "rocev2", "priority": f.4 % classes, "retransmission": retransmission },
+        })).collect();
+        prop_assume!(!workload.is_empty());
+        let control = ["none", "dcqcn", "hpcc", "swift"][control];
+        let scheduler = ["strict", "drr"][usize::from(is_drr)];
+        let routing = ["shortest", "up_down"][routing];
+        let spec = json!({
+            "seed": seed, "topology": topology,
+            "routing": { "kind": routing },
+            "flow_control": { "kind": "pfc", "classes": classes, "buffer": buffer, "scheduler": scheduler },
+            "queue": { "kind": "ecn_ramp" },
+            "congestion": { "kind": control }, "workload": workload,
+        });
+        let spec = spec.as_object().unwrap().clone();
+        let outcome = run(&spec);
+        let warnings = &outcome.summary.warnings;
+        let can_deadlock = warnings.iter().any(|w| w.contains("can deadlock"));
+        prop_assert!(outcome.summary.finished || can_deadlock, "{warnings:?}");
+        prop_assert_eq!(total(&outcome, "queues", "dropped_packets"), 0.0);
+        if outcome.summary.finished {
+            prop_assert_eq!(column(&outcome, "flows", "delivered_bytes"), column(&outcome, "flows", "size_bytes"));
+        }
+        let scenario = Arc::new(Scenario::build(&spec).unwrap());
+        let mut sliced = Simulation::new(scenario, &spec).unwrap();
+        while !sliced.advance(7).finished {}
+        prop_assert_eq!(sliced.finish().summary.fingerprint, outcome.summary.fingerprint);
     }
 }

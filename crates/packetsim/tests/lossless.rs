@@ -241,6 +241,67 @@ fn lanes_share_a_link_by_their_weights() {
 }
 
 #[test]
+fn a_switch_chooses_the_lane_by_both_ports() {
+    // Both flows have service level 0; what comes by h1's link goes on lane 1, whose weight is three times that of lane 0. The bottleneck
+    // carries 2000 MB/s, and h1 alone would send 1635: 500 and 1500.
+    let pair = |from: &str, lane: u64| json!({ "from": from, "links": "*>h2", "sl_to_vl": [lane] });
+    let rates_with = |maps: Value| {
+        let weight = |vl: u64, weight: u64| json!({ "vl": vl, "weight": weight });
+        rates(&spec(json!({
+            "topology": { "kind": "star", "hosts": 3, "link": { "rate": 16_000_000_000_u64, "delay": 5_000 } },
+            "flow_control": { "kind": "credit", "lanes": 2, "vl_low": [weight(0, 34), weight(1, 102)], "lane_maps": maps },
+            "transport": { "kind": "infiniband" },
+            "workload": [
+                { "name": "a", "kind": "pairs", "pairs": ["h0>h2"] },
+                { "name": "b", "kind": "pairs", "pairs": ["h1>h2"] },
+            ],
+            "backend": { "until": 5_000_000_000_u64 },
+        })))
+    };
+    close(&rates_with(json!([])), &[1000.0, 1000.0], 0.02);
+    close(
+        &rates_with(json!([pair("h1>*", 1)])),
+        &[500.0, 1500.0],
+        0.02,
+    );
+    // The last that fits counts.
+    close(
+        &rates_with(json!([pair("h0>*", 1), pair("*", 0)])),
+        &[1000.0, 1000.0],
+        0.02,
+    );
+}
+
+#[test]
+fn another_lane_behind_the_seam_of_a_ring_makes_it_safe() {
+    // Flows that cross s5>s0 have service level 1 and go on lane 1 from there on: no ring of lanes is left (Dally and Seitz, 1987).
+    let mut spec = ring(
+        json!({ "kind": "dimension_order", "dimensions": [6] }),
+        json!({ "lanes": 2, "sl_to_vl": [0, 0], "lane_maps": [
+            { "from": "s5>s0", "links": "s0>*", "sl_to_vl": [0, 1] },
+            { "from": "s0>s1", "links": "s1>*", "sl_to_vl": [0, 1] },
+            { "from": "s1>s2", "links": "s2>*", "sl_to_vl": [0, 1] },
+        ] }),
+    );
+    spec["workload"] = (0..6)
+        .map(|i| {
+            let pair = format!("h{i}_0>h{}_0", (i + 3) % 6);
+            let level = u64::from(i >= 3);
+            json!({ "name": format!("w{i}"), "kind": "pairs", "pairs": [pair], "size": 2_176_000,
+                "transport": { "kind": "infiniband", "service_level": level } })
+        })
+        .collect();
+    let outcome = run(&spec, 10_000_000);
+    assert!(outcome.summary.finished, "{:?}", outcome.summary.warnings);
+    let warnings = &outcome.summary.warnings;
+    assert!(warnings.is_empty(), "{warnings:?}");
+    // With one lane for all the same flows are warned of, before the first step.
+    spec["flow_control"]["lane_maps"] = json!([]);
+    let idle = Simulation::new(scenario(&spec), &spec).expect("valid");
+    assert!(idle.warnings()[0].starts_with("the routes of this run can deadlock: s0>s1"));
+}
+
+#[test]
 fn what_the_engine_cannot_do_is_refused_by_name() {
     let faults = |changes: Value| {
         let mut table = thesis(&ALL[..1], 1, 16_000_000_000, json!({ "kind": "none" }));
@@ -282,6 +343,11 @@ fn what_the_engine_cannot_do_is_refused_by_name() {
     );
     let lanes = json!({ "flow_control": { "kind": "credit", "lanes": 2, "sl_to_vl": [2] } });
     starts(lanes, "flow_control.sl_to_vl: 2 is no lane; there are 2");
+    let nowhere = json!({ "flow_control": { "kind": "credit", "lane_maps": [{ "from": "H9>*", "links": "*", "sl_to_vl": [0] }] } });
+    starts(
+        nowhere,
+        "flow_control.lane_maps[0].from: \"H9>*\" matches no link",
+    );
     let unserved =
         json!({ "flow_control": { "kind": "credit", "lanes": 2, "vl_low": [{ "vl": 0 }] } });
     starts(

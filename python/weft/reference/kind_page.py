@@ -41,6 +41,9 @@ WRITTEN: Mapping[tuple[str, str, str], str] = {
     (RECORD, "lane_weight", "vl"): "0",
     (RECORD, "credit_port", "links"): '"h0>*"',
     (RECORD, "credit_port", "input_buffer"): "192",
+    (RECORD, "lane_map", "from"): '"h0>*"',
+    (RECORD, "lane_map", "links"): '"*>h1"',
+    (RECORD, "lane_map", "sl_to_vl"): "[0]",
     (RECORD, "storm", "host"): '"h0"',
     (RECORD, "workload", "name"): '"bulk"',
     (RECORD, "workload", "start"): '"1 ms"',
@@ -122,6 +125,8 @@ def example(kind: Kind) -> Iterator[str]:
             yield from ("[flow_control]", 'kind = "credit"', f"vl_low = [{{ {inside} }}]")
         case "record", "credit_port":
             yield from ("[flow_control]", 'kind = "credit"', f"ports = [{{ {inside} }}]")
+        case "record", "lane_map":
+            yield from ("[flow_control]", 'kind = "credit"', f"lane_maps = [{{ {inside} }}]")
         case "record", "storm":
             yield from ("[flow_control]", 'kind = "pfc"', f"storms = [{{ {inside} }}]")
         case "record", "workload":

@@ -14,6 +14,7 @@ from weft.validation import (
     conservation,
     credit_shares,
     cubic_loss,
+    dcqcn_fixed_point,
     dctcp_published,
     dctcp_sawtooth,
     ecmp_bisection,
@@ -39,6 +40,7 @@ from weft.validation import (
     mptcp_coupling,
     mptcp_subflows,
     parking_lot,
+    pfc_headroom,
     random_bisection,
     reno_loss,
     slow_start,
@@ -84,6 +86,8 @@ ORACLES: Mapping[str, Oracle] = {
     "lossless_incast": lossless_incast.ORACLE,
     "credit_shares": credit_shares.ORACLE,
     "infiniband_control": infiniband_control.ORACLE,
+    "pfc_headroom": pfc_headroom.ORACLE,
+    "dcqcn_fixed_point": dcqcn_fixed_point.ORACLE,
 }
 
 

@@ -1,7 +1,8 @@
 //! The buffer of a switch: shared by all its ports, counted by where packets came in.
 //!
 //! A class of an ingress port holds bytes of the shared part up to its threshold, then its headroom. While it holds headroom, or more than
-//! its threshold (which falls as the buffer fills), the port on the other side is paused. Bytes leave the headroom first.
+//! its threshold (which falls as the buffer fills), the port on the other side is paused. The packet that brings about the pause is the last
+//! in the shared part, if that has room: headroom is for what comes after. Bytes leave the headroom first.
 
 use crate::flow_control::pfc::Pfc;
 
@@ -73,7 +74,8 @@ impl Shared {
             }
             return has_room;
         }
-        if has_room && ingress.in_headroom == 0 && ingress.shared < self.threshold() {
+        let is_before = !ingress.is_pausing || ingress.shared < self.threshold();
+        if has_room && ingress.in_headroom == 0 && is_before {
             ingress.shared += bytes;
             self.used += bytes;
             return true;
@@ -161,8 +163,9 @@ mod tests {
         let mut held = 0;
         while shared.admit(&mut ingress, 1_000) {
             held += 1;
+            shared.signal(&mut ingress);
         }
-        // One class holds alpha / (1 + alpha) of the buffer.
+        // One class holds alpha / (1 + alpha) of the buffer, and pauses.
         assert_eq!(held, 45);
         let mut lossy = Ingress::new(None);
         assert!(shared.admit(&mut lossy, 45_000) && !shared.admit(&mut lossy, 1));

@@ -262,6 +262,7 @@ impl Ethernet {
             self.calendar
                 .push_own(source.deadline, node, class::TIMER, flow);
         }
+        let has_telemetry = profile.control.telemetry() > 0;
         let mut packet = Packet {
             sent: now,
             flow,
@@ -274,7 +275,11 @@ impl Ethernet {
             kind: Kind::Data,
             flags: flag::CAPABLE | if is_again { flag::AGAIN } else { 0 },
         };
-        if profile.control.telemetry() > 0 {
+        let goes_on = self.may_send(flow).is_some();
+        if !goes_on {
+            packet.flags |= flag::ASKS;
+        }
+        if has_telemetry {
             packet.telemetry = self.free_telemetry.pop().unwrap_or_else(|| {
                 self.telemetry.push(Telemetry::default());
                 self.telemetry.len() as u32 - 1
@@ -288,7 +293,7 @@ impl Ethernet {
         let at = self.queue_of(link, packet.class);
         self.queues[at].join(now, wire_bytes);
         self.queues[at].waited = self.queues[at].waited.wrapping_add(now);
-        if self.may_send(flow).is_some() {
+        if goes_on {
             self.queue_flow(flow);
         }
         self.transmit(link, packet, NONE);
@@ -314,12 +319,14 @@ impl Ethernet {
         let source = &self.sources[flow];
         let profile = &self.profiles[source.profile as usize];
         let sink = &mut self.sinks[flow];
-        let taken = sink.receiver.take(
-            packet.seq,
-            source.sender.total,
-            profile.ack_every,
-            profile.is_selective,
-        );
+        let each = if packet.flags & flag::ASKS != 0 {
+            1
+        } else {
+            profile.ack_every
+        };
+        let is_selective = profile.is_selective;
+        let total = source.sender.total;
+        let taken = (sink.receiver).take(packet.seq, total, each, is_selective);
         let record = &mut self.records[flow];
         record.duplicates += u64::from(taken.is_duplicate);
         record.reordered += u64::from(taken.is_new && packet.seq < sink.highest);

@@ -47,4 +47,6 @@ pub(super) mod flag {
     pub(crate) const MARKED: u8 = 2;
     /// It was sent before.
     pub(crate) const AGAIN: u8 = 4;
+    /// Its sender cannot go on without an answer (the request bit of the base transport header).
+    pub(crate) const ASKS: u8 = 8;
 }

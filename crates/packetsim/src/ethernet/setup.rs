@@ -10,6 +10,7 @@ use weft_net::random::stream_key;
 use weft_net::scenario::Scenario;
 use weft_net::transport::Transport;
 use weft_net::transport::rocev2::{ACK_BYTES, HEADER_BYTES};
+use weft_net::units::{Rate, Time};
 use weft_net::workload::Opener;
 
 use crate::congestion::Congestion;
@@ -183,16 +184,43 @@ fn wires(scenario: &Scenario) -> Result<Vec<Wire>, Fault> {
     network.links.iter().enumerate().map(wire).collect()
 }
 
-/// Headroom of a lossless class at the end of a link.
-fn headroom(scenario: &Scenario, wires: &[Wire], pfc: &Pfc, link: usize) -> u64 {
+/// Rate and mean delay of a link and the one back, and the larger packet of both: what headroom depends on.
+fn loop_of(scenario: &Scenario, wires: &[Wire], link: usize) -> (Rate, Time, u64) {
     let (there, back) = (
         &scenario.network.links[link],
         &scenario.network.links[wires[link].reverse as usize],
     );
     // What is in transmission on the way back delays the pause, and that way may be slower.
     let mtu = u64::from(there.mtu + there.overhead).max(u64::from(back.mtu + back.overhead));
-    let delay = weft_net::units::Time((there.delay.0 + back.delay.0) / 2);
-    pfc.headroom(there.rate, delay, mtu)
+    let delay = Time((there.delay.0 + back.delay.0).div_ceil(2));
+    (there.rate, delay, mtu)
+}
+
+/// Headroom of a lossless class at the end of a link.
+fn headroom(scenario: &Scenario, wires: &[Wire], pfc: &Pfc, link: usize) -> u64 {
+    let (rate, delay, mtu) = loop_of(scenario, wires, link);
+    pfc.headroom(rate, delay, mtu)
+}
+
+/// Where headroom is less than what may come after a pause, if it is: at how many links, and what the worst needs.
+fn too_little_headroom(scenario: &Scenario, wires: &[Wire], pfc: &Pfc) -> Option<String> {
+    let own = pfc.headroom.map(|h| h.0)?;
+    if !(0..pfc.classes).any(|c| pfc.is_lossless(c)) {
+        return None;
+    }
+    let at_switch = (0..wires.len()).filter(|&l| !wires[l].ends_at_host);
+    let needs = at_switch.map(|link| {
+        let (rate, delay, mtu) = loop_of(scenario, wires, link);
+        (pfc.needed(rate, delay, mtu), link)
+    });
+    let short: Vec<(u64, usize)> = needs.filter(|n| n.0 > own).collect();
+    let &(most, link) = short.iter().max_by_key(|n| (n.0, usize::MAX - n.1))?;
+    let count = short.len();
+    Some(format!(
+        "headroom of {own} B is less than what may come after a pause at {count} {}: {} needs {most} B, so that lossless classes can lose packets; leave flow_control.headroom out, or make it larger",
+        if count == 1 { "link" } else { "links" },
+        scenario.network.link_name(LinkId::from(link))
+    ))
 }
 
 /// By node: headroom of all its lossless classes.
@@ -297,6 +325,7 @@ fn lay_out(
         .map(|f| source(&scenario, &profiles, &mut paths, FlowId::from(f)))
         .collect::<Result<Vec<_>, _>>()?;
     let mut warnings = Vec::new();
+    warnings.extend(too_little_headroom(&scenario, &wires, &pfc));
     if is_per_flow {
         let lanes = sources.iter().flat_map(|s| {
             let profile = &profiles[s.profile as usize];

@@ -5,7 +5,7 @@ use weft_net::load_balance::Moment;
 use weft_net::random::mix;
 
 use crate::prefetch::prefetch;
-use crate::queue::{Verdict, View};
+use crate::queue::{Queue, Verdict, View};
 use crate::wheel::Event;
 
 use super::packet::{Kind, NONE, Packet, flag};
@@ -33,7 +33,7 @@ impl Ethernet {
         let is_stormed =
             queue.is_stormed && self.ports[out as usize].paused >> packet.class & 1 == 1;
         let is_refused =
-            !is_lossless && (verdict == Verdict::Drop || queue.bytes >= shared.threshold());
+            verdict == Verdict::Drop || !is_lossless && queue.bytes >= shared.threshold();
         if is_stormed || is_refused || !shared.admit(&mut self.ingress[from], bytes) {
             queue.dropped += 1;
             return self.lose(&packet);
@@ -96,7 +96,15 @@ impl Ethernet {
             idle_since: queue.idle_since,
             packet_time: wire.packet_time,
         };
-        self.discipline.admit(&mut queue.discipline, &view)
+        let verdict = self.discipline.admit(&mut queue.discipline, &view);
+        // A lossless class drops nothing: a queue beyond what the discipline would hold is congested at any rate.
+        let is_lossless = self.pfc.is_lossless(u64::from(packet.class));
+        match (verdict, &self.discipline) {
+            (Verdict::Drop, Queue::DropTail(_)) if is_lossless => Verdict::Enqueue,
+            (Verdict::Drop, _) if is_lossless && view.is_ecn_capable => Verdict::Mark,
+            (Verdict::Drop, _) if is_lossless => Verdict::Enqueue,
+            _ => verdict,
+        }
     }
 
     /// Puts a packet at the end of a queue.

@@ -34,7 +34,19 @@ weft_net::kind! {
     }
 }
 
-weft_net::record_parameter!(LaneWeight, CreditPort);
+weft_net::kind! {
+    /// The SL-to-VL table of some pairs of an input and an output port.
+    pub struct LaneMap: "record" / "lane_map", source "InfiniBand Architecture Specification, volume 1, 7.6.6" {
+        /// The links that packets come by, by name `src>dst`; `*` stands for any text.
+        pub from: String;
+        /// The links that they leave on.
+        pub links: String;
+        /// The lane of each service level, from 0 on.
+        pub sl_to_vl: Vec<u64>;
+    }
+}
+
+weft_net::record_parameter!(LaneWeight, CreditPort, LaneMap);
 
 weft_net::kind! {
     /// Credit-based flow control per virtual lane, with input buffers, virtual output queues and cut-through switches.
@@ -59,6 +71,8 @@ weft_net::kind! {
         pub lanes: u64 = 1, range 1..=15;
         /// The lane of each service level, from 0 on; left out, or beyond its end, the level modulo `lanes`.
         pub sl_to_vl: Vec<u64> = Vec::new();
+        /// Pairs of an input and an output port that differ, the last that fits first: a switch chooses the lane by both.
+        pub lane_maps: Vec<LaneMap> = Vec::new();
         /// Entries of the high-priority arbitration table; left out, there is none.
         pub vl_high: Vec<LaneWeight> = Vec::new();
         /// Entries of the low-priority table; left out, every lane with the same weight.

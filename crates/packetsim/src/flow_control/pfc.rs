@@ -61,7 +61,7 @@ weft_net::kind! {
         /// So far below the threshold the pause ends.
         pub xon_offset: Bytes = Bytes(3000);
         /// Room of each lossless ingress class for what comes after the pause; left out, what the link needs: twice
-        /// its delay, two packets, the pause frame, and `response_time`, all at its rate.
+        /// its delay, two packets, the pause frames, and `response_time`, all at its rate, and a packet where nothing is left to share.
         pub headroom: Option<Bytes> = None;
         /// From the arrival of a pause until the port obeys.
         pub response_time: Time = Time::ZERO;
@@ -89,15 +89,18 @@ impl Pfc {
         self.lossless.as_ref().is_none_or(|l| l.contains(&class))
     }
 
-    /// Bytes of headroom of a lossless class of a port whose link has this rate and delay, and packets of `mtu` bytes with
-    /// `overhead` bytes more on the wire.
+    /// Bytes of headroom of a lossless class of a port whose link has this rate and delay, and packets of `mtu` bytes on the wire.
     pub fn headroom(&self, rate: Rate, delay: Time, mtu: u64) -> u64 {
         let fixed = self.headroom.map(|h| h.0);
-        fixed.unwrap_or_else(|| {
-            let late = 2 * u128::from(delay.0) + u128::from(self.response_time.0);
-            let on_the_way = (late * u128::from(rate.0)).div_ceil(8_000_000_000_000) as u64;
-            on_the_way + 2 * mtu + PAUSE_WIRE_BYTES
-        })
+        fixed.unwrap_or_else(|| self.needed(rate, delay, mtu) + mtu)
+    }
+
+    /// What comes at most between the decision to pause and its effect: while the pause waits for the packet before it (and pauses of
+    /// other classes), crosses the link and is obeyed, then the packet that has been begun, and what is on the wire.
+    pub fn needed(&self, rate: Rate, delay: Time, mtu: u64) -> u64 {
+        let late = 2 * u128::from(delay.0) + u128::from(self.response_time.0);
+        let on_the_way = (late * u128::from(rate.0)).div_ceil(8_000_000_000_000) as u64;
+        on_the_way + 2 * mtu + self.classes * PAUSE_WIRE_BYTES
     }
 
     /// What does not go together.

@@ -69,8 +69,8 @@ pub(super) fn warning<'a>(
 ) -> Option<String> {
     let mut edges = BTreeSet::new();
     for (path, level) in paths {
-        let lane = |link: u32| link * fabric.lanes + u32::from(fabric.lane(link, level));
-        edges.extend(path.windows(2).map(|w| (lane(w[0]), lane(w[1]))));
+        let lanes: Vec<u32> = fabric.lanes_along(path, level).collect();
+        edges.extend(lanes.windows(2).map(|w| (w[0], w[1])));
     }
     let mut next = vec![Vec::new(); fabric.wires.len() * fabric.lanes as usize];
     for (from, to) in edges {

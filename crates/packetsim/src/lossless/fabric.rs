@@ -3,7 +3,7 @@
 use weft_net::ids::NodeId;
 use weft_net::network::{Network, matches};
 
-use crate::flow_control::credit::{CREDIT, Credit, CreditPort};
+use crate::flow_control::credit::{CREDIT, Credit, CreditPort, LaneMap};
 
 /// A directed link, with what the nodes at its ends know of it.
 #[derive(Clone, Debug)]
@@ -34,6 +34,9 @@ pub(super) struct Fabric {
     pub(super) incoming_start: Vec<u32>,
     /// By link and service level.
     levels: Vec<u8>,
+    /// By link at a switch, input of that switch and service level, where that makes a difference: empty where it makes none. Those of a
+    /// link begin at its first queue of lane 0, divided by the lanes.
+    pairs: Vec<u8>,
     /// The links of all flows' paths, there and back, one after another.
     pub(super) paths: Vec<u32>,
     /// Time of a credit through the core of a switch, ps.
@@ -83,15 +86,32 @@ impl Fabric {
             let link = &network.links[i];
             [link.src, link.dst].map(|n: NodeId| network.nodes[n.index()].name.as_str())
         };
-        let levels = (0..wires.len())
+        let levels: Vec<u8> = (0..wires.len())
             .flat_map(|i| levels_of(credit, &of_port(credit, names(i))))
             .collect();
+        let mut pairs = Vec::new();
+        let switched = (0..wires.len()).filter(|&i| !wires[i].starts_at_host);
+        for out in switched.filter(|_| !credit.lane_maps.is_empty()) {
+            let usual = &levels[out * LEVELS..(out + 1) * LEVELS];
+            for &from in &incoming[wires[out].src as usize] {
+                let [a, b] = [names(from as usize), names(out)];
+                let is_meant =
+                    |m: &&LaneMap| hits(&m.from, a[0], a[1]) && hits(&m.links, b[0], b[1]);
+                let map = credit.lane_maps.iter().rev().find(is_meant);
+                let lane = |level: usize| {
+                    let listed = map.and_then(|m| m.sl_to_vl.get(level));
+                    listed.map_or(usual[level], |&lane| lane as u8)
+                };
+                pairs.extend((0..LEVELS).map(lane));
+            }
+        }
         Self {
             wires,
             lanes,
             incoming: incoming.concat(),
             incoming_start,
             levels,
+            pairs,
             paths: Vec::new(),
             core_credit: credit.core_rate.transmit_time(CREDIT).0,
             switch_delay: credit.switch_delay.0,
@@ -102,10 +122,37 @@ impl Fabric {
         }
     }
 
-    /// The lane of a service level on a link.
+    /// The lane of a service level on the first link of a path.
     #[inline]
     pub(super) fn lane(&self, link: u32, level: u8) -> u8 {
         self.levels[link as usize * LEVELS + usize::from(level)]
+    }
+
+    /// The lane of a service level on a link, of packets that came by another.
+    #[inline]
+    pub(super) fn lane_from(&self, from: u32, link: u32, level: u8) -> u8 {
+        if self.pairs.is_empty() {
+            return self.lane(link, level);
+        }
+        let first = self.wires[link as usize].queues / self.lanes;
+        let pair = (first + self.wires[from as usize].input) as usize;
+        self.pairs[pair * LEVELS + usize::from(level)]
+    }
+
+    /// All lanes that packets may take on some link.
+    pub(super) fn lanes_used(&self) -> impl Iterator<Item = u8> {
+        self.levels.iter().chain(&self.pairs).copied()
+    }
+
+    /// The lanes of a path for a service level: (link, lane) as numbers.
+    pub(super) fn lanes_along(&self, path: &[u32], level: u8) -> impl Iterator<Item = u32> {
+        path.iter().enumerate().map(move |(i, &link)| {
+            let lane = match i {
+                0 => self.lane(link, level),
+                _ => self.lane_from(path[i - 1], link, level),
+            };
+            link * self.lanes + u32::from(lane)
+        })
     }
 
     /// The lanes of a link, as indices.

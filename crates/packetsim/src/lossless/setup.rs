@@ -73,11 +73,8 @@ impl Lossless {
         }
         let run = lay_out(scenario, &credit, schedule, &congestion);
         let tables = &run.tables;
-        let unserved = |link: &usize| {
-            let lanes = (0..16).map(|level| run.fabric.lane(*link as u32, level));
-            lanes.into_iter().find(|&lane| !tables.serves(lane))
-        };
-        match (0..run.outputs.len()).find_map(|link| unserved(&link)) {
+        let unserved = run.fabric.lanes_used().find(|&lane| !tables.serves(lane));
+        match unserved {
             None => Ok(run),
             Some(lane) => Err(vec![Fault::new(
                 "flow_control.vl_low",
@@ -201,6 +198,14 @@ fn check_credit(credit: &Credit, scenario: &Scenario) -> Vec<Fault> {
         let list = port.sl_to_vl.as_ref()?;
         Some((format!("flow_control.ports[{i}].sl_to_vl"), list))
     });
+    let maps = credit.lane_maps.iter().enumerate();
+    let maps = maps.map(|(i, map)| {
+        (
+            format!("flow_control.lane_maps[{i}].sl_to_vl"),
+            &map.sl_to_vl,
+        )
+    });
+    let lists = lists.chain(maps);
     let lists = lists.chain([("flow_control.sl_to_vl".to_owned(), &credit.sl_to_vl)]);
     for (key, list) in lists {
         if let Some(lane) = list.iter().find(|&&lane| lane >= credit.lanes) {
@@ -224,21 +229,23 @@ fn check_credit(credit: &Credit, scenario: &Scenario) -> Vec<Fault> {
         let link = &network.links[i];
         [link.src, link.dst].map(|n| network.nodes[n.index()].name.as_str())
     };
-    for (i, port) in credit.ports.iter().enumerate() {
+    let ports = credit.ports.iter().enumerate();
+    let ports = ports.map(|(i, port)| (format!("ports[{i}].links"), &port.links));
+    let maps = credit.lane_maps.iter().enumerate().flat_map(|(i, map)| {
+        let key = |name: &str| format!("lane_maps[{i}].{name}");
+        [(key("from"), &map.from), (key("links"), &map.links)]
+    });
+    for (key, pattern) in ports.chain(maps) {
         let is_hit = |l: usize| {
             let [src, dst] = names(l);
-            hits(&port.links, src, dst)
+            hits(pattern, src, dst)
         };
         if !(0..network.links.len()).any(is_hit) {
             let message = format!(
-                "{:?} matches no link; a link is called {}",
-                port.links,
+                "{pattern:?} matches no link; a link is called {}",
                 network.link_name(LinkId(0))
             );
-            faults.push(Fault::new(
-                format!("flow_control.ports[{i}].links"),
-                message,
-            ));
+            faults.push(Fault::new(format!("flow_control.{key}"), message));
         }
     }
     faults

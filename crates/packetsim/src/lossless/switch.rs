@@ -138,7 +138,7 @@ impl Lossless {
     pub(super) fn on_head(&mut self, link: u32, packet: Packet) {
         let now = self.now;
         let out = self.fabric.paths[packet.place as usize];
-        let level = self.fabric.lane(out, packet.level);
+        let level = self.fabric.lane_from(link, out, packet.level);
         let lane = (out * self.fabric.lanes) as usize + usize::from(level);
         self.enqueue(link, out, level, packet);
         self.lanes[lane].join(now, packet.credits);
