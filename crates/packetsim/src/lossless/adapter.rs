@@ -167,11 +167,8 @@ impl Lossless {
                 continue;
             };
             let time = lane.credit_time(credits);
-            if time > now {
-                let free = self.outputs[link as usize].wire_free;
-                lane.starve(free.max(now).max(after), credits);
-            }
             if time == NEVER {
+                lane.starve(now, credits);
                 continue;
             }
             let time = time.max(after);

@@ -31,7 +31,7 @@ pub(super) struct Lane {
     releases: VecDeque<Release>,
     /// Input that was served last.
     pub(super) served: u32,
-    /// Since when the port is free, packets wait, and there are too few credits; [`NEVER`] if it is not so.
+    /// Since when packets wait and no credit is known to be on its way back; [`NEVER`] if it is not so.
     pub(super) starved_since: u64,
     /// Credits of the smallest packet that found too few.
     pub(super) needs: u16,
@@ -101,7 +101,7 @@ impl Lane {
         }
         self.free -= i64::from(credits);
         if self.starved_since != NEVER {
-            self.paused += now.saturating_sub(self.starved_since);
+            self.paused += now - self.starved_since;
             self.starved_since = NEVER;
         }
     }

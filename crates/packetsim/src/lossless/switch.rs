@@ -332,10 +332,8 @@ impl Lossless {
                         buffer.room_time(credits),
                     );
                 }
-                if known.1 > now {
-                    starved = starved.min(credits);
-                }
                 if known.1 == NEVER {
+                    starved = starved.min(credits);
                     continue;
                 }
                 let slot = self.inputs[sources[input as usize] as usize].slot().1;
@@ -349,8 +347,7 @@ impl Lossless {
             }
         }
         if starved != u16::MAX {
-            let free = self.outputs[out as usize].core_free;
-            self.lanes[lane].starve(free.max(now), starved);
+            self.lanes[lane].starve(now, starved);
         }
         best
     }
