@@ -167,3 +167,58 @@ pub(super) fn finish(run: &mut Ethernet) -> Outcome {
     }
     .outcome()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use weft_net::scenario::Scenario;
+
+    use super::*;
+    use crate::flow_control::FlowControl;
+    use crate::simulation::Engine;
+
+    /// Three hosts that send to a fourth without congestion control, some microseconds into the run.
+    fn congested() -> Ethernet {
+        let spec = json!({
+            "backend": { "until": 1_000_000_000 },
+            "topology": { "kind": "star", "hosts": 4 },
+            "flow_control": { "kind": "pfc" },
+            "transport": { "kind": "rocev2" },
+            "congestion": { "kind": "none" },
+            "workload": [{ "kind": "pairs", "pairs": ["h0>h3", "h1>h3", "h2>h3"] }],
+        });
+        let spec = spec.as_object().unwrap();
+        let scenario = Arc::new(Scenario::build(spec).unwrap());
+        let FlowControl::Pfc(pfc) = FlowControl::from_spec(spec).unwrap() else {
+            unreachable!("it says pfc")
+        };
+        let mut run = Ethernet::new(scenario, pfc, spec).unwrap();
+        run.advance(3000);
+        run
+    }
+
+    #[test]
+    fn a_run_in_mid_flight_is_accounted_for() {
+        let run = congested();
+        assert!(run.records.iter().any(|r| r.sent > r.arrived));
+        check(&run);
+    }
+
+    #[test]
+    #[should_panic(expected = "bytes counted, and bytes that wait")]
+    fn a_byte_that_nobody_holds_is_found() {
+        let mut run = congested();
+        run.ingress[0].in_headroom += 1;
+        check(&run);
+    }
+
+    #[test]
+    #[should_panic(expected = "packets sent, and arrived + lost + in flight")]
+    fn a_packet_that_vanished_is_found() {
+        let mut run = congested();
+        run.records[0].sent += 1;
+        check(&run);
+    }
+}

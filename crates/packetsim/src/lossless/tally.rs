@@ -131,3 +131,74 @@ pub(super) fn finish(run: &mut Lossless) -> Outcome {
     }
     .outcome()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+    use weft_net::scenario::Scenario;
+
+    use super::*;
+    use crate::flow_control::FlowControl;
+    use crate::simulation::Engine;
+
+    /// Three hosts that send to a fourth, some microseconds into the run: buffers are full, packets on every wire.
+    fn congested() -> Lossless {
+        let spec = json!({
+            "backend": { "until": 1_000_000_000 },
+            "topology": { "kind": "star", "hosts": 4 },
+            "flow_control": { "kind": "credit" },
+            "transport": { "kind": "infiniband" },
+            "workload": [{ "kind": "pairs", "pairs": ["h0>h3", "h1>h3", "h2>h3"] }],
+        });
+        let spec = spec.as_object().unwrap();
+        let scenario = Arc::new(Scenario::build(spec).unwrap());
+        let FlowControl::Credit(credit) = FlowControl::from_spec(spec).unwrap() else {
+            unreachable!("it says credit")
+        };
+        let mut run = Lossless::new(scenario, credit, spec).unwrap();
+        run.advance(3000);
+        run
+    }
+
+    #[test]
+    fn a_run_in_mid_flight_is_accounted_for() {
+        let run = congested();
+        assert!(run.records.iter().any(|r| r.sent > r.arrived));
+        check(&run);
+    }
+
+    #[test]
+    #[should_panic(expected = "credits that are neither free nor on their way back")]
+    fn a_credit_that_is_lost_is_found() {
+        let mut run = congested();
+        let now = run.now;
+        run.lanes[0].consume(now, 1);
+        check(&run);
+    }
+
+    #[test]
+    #[should_panic(expected = "wait in a buffer of 0")]
+    fn a_buffer_above_its_credits_is_found() {
+        let mut run = congested();
+        run.lanes.iter_mut().for_each(|lane| lane.shrink());
+        check(&run);
+    }
+
+    #[test]
+    #[should_panic(expected = "busy time, and that of its credits")]
+    fn a_wire_that_was_busy_for_nothing_is_found() {
+        let mut run = congested();
+        run.outputs[0].busy += 1;
+        check(&run);
+    }
+
+    #[test]
+    #[should_panic(expected = "packets sent, and arrived + in flight")]
+    fn a_packet_that_vanished_is_found() {
+        let mut run = congested();
+        run.records[0].sent += 1;
+        check(&run);
+    }
+}
