@@ -300,6 +300,7 @@ mod tests {
             dst: NodeId(1),
             rate: Rate::from_gbps(gbps),
             delay: Time::from_ns(delay_ns),
+            latency: Time::ZERO,
             mtu: 1500,
             overhead: 0,
             loss: None,

@@ -118,6 +118,8 @@ pub struct Link {
     pub rate: Rate,
     /// Propagation delay plus the latency of the switch at `dst`.
     pub delay: Time,
+    /// The latency alone.
+    pub latency: Time,
     /// Largest IP packet.
     pub mtu: u32,
     /// Bytes on the wire beside the IP packet.
@@ -131,6 +133,11 @@ pub struct Link {
 }
 
 impl Link {
+    /// What a bit takes over the wire, without the switch at its end.
+    pub fn propagation(&self) -> Time {
+        Time(self.delay.0 - self.latency.0)
+    }
+
     /// Whether a packet takes as long over this as over `other`.
     fn is_like(&self, other: &Self) -> bool {
         (self.rate, self.delay, self.overhead, self.shaper)
@@ -251,8 +258,6 @@ impl Network {
 pub struct Builder {
     nodes: Vec<Node>,
     links: Vec<Link>,
-    /// What of each link's delay is its switch.
-    latencies: Vec<Time>,
     config: LinkConfig,
 }
 
@@ -262,7 +267,6 @@ impl Builder {
         Self {
             nodes: Vec::new(),
             links: Vec::new(),
-            latencies: Vec::new(),
             config: config.clone(),
         }
     }
@@ -300,12 +304,12 @@ impl Builder {
                 NodeKind::Switch => config.switch_latency,
                 NodeKind::Host => Time::ZERO,
             };
-            self.latencies.push(latency);
             self.links.push(Link {
                 src,
                 dst,
                 rate: config.rate,
                 delay: config.delay + latency,
+                latency,
                 mtu: config.mtu as u32,
                 overhead: config.overhead as u32,
                 loss: config.loss.clone(),
@@ -347,7 +351,7 @@ impl Builder {
         }
         for (i, change) in overrides.iter().enumerate() {
             let mut matched = false;
-            for (link, &latency) in self.links.iter_mut().zip(&self.latencies) {
+            for link in &mut self.links {
                 let (src, dst) = (
                     &self.nodes[link.src.index()].name,
                     &self.nodes[link.dst.index()].name,
@@ -362,7 +366,7 @@ impl Builder {
                 matched = true;
                 link.rate = change.rate.unwrap_or(link.rate);
                 if let Some(delay) = change.delay {
-                    link.delay = delay + latency;
+                    link.delay = delay + link.latency;
                 }
                 link.loss = change.loss.clone().or(link.loss.take());
                 link.is_up &= !change.failed;

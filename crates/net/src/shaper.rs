@@ -141,6 +141,7 @@ mod tests {
             dst: NodeId(1),
             rate: Rate::from_mbps(1),
             delay: Time::from_us(1),
+            latency: Time::ZERO,
             mtu: 1500,
             overhead: 0,
             loss: None,

@@ -101,6 +101,7 @@ mod tests {
                 dst: NodeId(1),
                 rate,
                 delay: Time::from_us(1),
+                latency: Time::ZERO,
                 mtu: 1500,
                 overhead: 0,
                 loss: None,

@@ -445,6 +445,7 @@ mod tests {
             dst: NodeId(1),
             rate,
             delay: Time::ZERO,
+            latency: Time::ZERO,
             mtu: 1500,
             overhead: 0,
             loss: None,

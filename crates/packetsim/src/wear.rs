@@ -78,6 +78,7 @@ mod tests {
             dst: NodeId(1),
             rate: Rate(1),
             delay: Time::ZERO,
+            latency: Time::ZERO,
             mtu: 1500,
             overhead: 0,
             loss: Some(Loss {
@@ -99,6 +100,7 @@ mod tests {
             dst: NodeId(1),
             rate: Rate(1),
             delay: Time::ZERO,
+            latency: Time::ZERO,
             mtu: 1500,
             overhead: 0,
             loss: None,

@@ -333,6 +333,31 @@ fn what_the_engine_cannot_do_is_refused_by_name() {
         "congestion.kind: cubic sets the window of TCP",
     );
     starts(
+        json!({ "congestion": { "kind": "dcqcn" } }),
+        "congestion.kind: dcqcn sets the rate of RoCE queue pairs",
+    );
+    let control = |key: &str, value: Value| {
+        let mut control = spec(json!({ "kind": "infiniband" }));
+        control.insert(key.to_owned(), value);
+        json!({ "congestion": control, "flow_control": { "kind": "credit", "input_buffer": 40 } })
+    };
+    starts(
+        control("becn_size", json!(4096)),
+        "flow_control.input_buffer: 40 credits hold no packet of 64 credits; make it larger, or congestion.becn_size smaller",
+    );
+    starts(
+        control("ccti_min", json!(200)),
+        "congestion.ccti_min: 200 is not below ccti_limit, 128",
+    );
+    starts(
+        control("cct", json!([0.0, -1.0])),
+        "congestion.cct: -1 is no delay",
+    );
+    starts(
+        control("cct", json!([3.0, 2.0])),
+        "congestion.cct: falls from 3 to 2",
+    );
+    starts(
         json!({ "failure": [{ "what": "SW1>SW3", "when": 5, "reconvergence": 5 }] }),
         "failure: links of flow_control credit cannot fail",
     );
@@ -374,7 +399,89 @@ fn congestion_control_that_does_nothing_is_said() {
         reset[0].contains("reset_threshold 3 (78 credits) lies above threshold 8 (48)"),
         "{reset:?}"
     );
+    let still = warnings(json!({ "kind": "infiniband", "ccti_increase": 0 }));
+    assert!(still[0].contains("ccti_increase 0"), "{still:?}");
+    let short = warnings(json!({ "kind": "infiniband", "cct": [0, 1] }));
+    assert!(short[0].contains("cct has 2 entries"), "{short:?}");
+    let far = warnings(json!({ "kind": "infiniband", "threshold_offset": 2000 }));
+    assert!(
+        far[0].contains("more than all input buffers of a switch"),
+        "{far:?}"
+    );
+    let below = warnings(json!({ "kind": "infiniband", "threshold_offset": -200 }));
+    assert!(
+        below[0].contains("whatever waits is congestion"),
+        "{below:?}"
+    );
     assert!(warnings(json!({ "kind": "infiniband" })).is_empty());
+}
+
+/// Hosts h0, h1, ... around a switch, 16 Gb/s of data.
+fn star(
+    hosts: u64,
+    link: Value,
+    congestion: Value,
+    workload: Value,
+    ms: u64,
+) -> Map<String, Value> {
+    let mut cable = spec(json!({ "rate": 16_000_000_000_u64, "delay": 5_000 }));
+    cable.extend(spec(link));
+    spec(json!({
+        "topology": { "kind": "star", "hosts": hosts, "link": cable },
+        "flow_control": { "kind": "credit" },
+        "transport": { "kind": "infiniband" },
+        "congestion": congestion,
+        "backend": { "until": ms * 1_000_000_000 },
+        "workload": workload,
+    }))
+}
+
+#[test]
+fn congestion_ends_when_the_queue_is_empty_whatever_the_threshold() {
+    // Bursts of two others in the second millisecond; before and after the flow is alone, at 1635 MB/s.
+    for threshold in [2, 10, 12, 15] {
+        let workload = json!([
+            { "name": "lone", "kind": "pairs", "pairs": ["h0>h3"] },
+            { "name": "burst", "kind": "pairs", "pairs": ["h1>h3", "h2>h3"], "start": 1_000_000_000, "size": 200_000 },
+        ]);
+        let control = json!({ "kind": "infiniband", "threshold": threshold });
+        let lone = rates(&star(4, json!({}), control, workload, 20))[0];
+        assert!(lone > 0.9 * 1635.0, "threshold {threshold}: {lone:.0} MB/s");
+    }
+}
+
+#[test]
+fn what_shares_a_port_shares_its_place_in_the_table_whatever_the_workload() {
+    let control = || json!({ "kind": "infiniband", "scope": "port" });
+    let one =
+        json!([{ "name": "a", "kind": "pairs", "pairs": ["h0>h3", "h1>h3", "h2>h3", "h0>h4"] }]);
+    let two = json!([
+        { "name": "a", "kind": "pairs", "pairs": ["h0>h3", "h1>h3", "h2>h3"] },
+        { "name": "b", "kind": "pairs", "pairs": ["h0>h4"] },
+    ]);
+    let alone = json!({ "kind": "infiniband" });
+    let [one, two, own] = [(one.clone(), control()), (two, control()), (one, alone)]
+        .map(|(workload, control)| rates(&star(5, json!({}), control, workload, 10)));
+    close(&two, &one, 1e-9);
+    // A queue pair of its own is not slowed down for what others of its port do.
+    assert!(own[3] > 1.1 * one[3], "{own:?} {one:?}");
+}
+
+#[test]
+fn credits_come_back_without_the_latency_of_a_switch() {
+    // Two packets of 34 credits fit into 96; the third goes when the first begins to leave the switch, one latency later: two packets
+    // each 10 us and some.
+    let completion = |packets: u64| {
+        let workload = json!([{ "kind": "pairs", "pairs": ["h0>h1"], "size": packets * 2176 }]);
+        let latency = json!({ "switch_latency": 10_000_000 });
+        let outcome = run(
+            &star(2, latency, json!({ "kind": "none" }), workload, 10),
+            1_000_000,
+        );
+        integers(&outcome, "flows", "fct_ns")[0] as f64
+    };
+    let each = (completion(60) - completion(20)) / 40.0 / 1e3;
+    assert!((5.0..5.5).contains(&each), "{each} us");
 }
 
 proptest! {

@@ -12,9 +12,11 @@ pub(super) struct Wire {
     pub(super) dst: u32,
     pub(super) starts_at_host: bool,
     pub(super) ends_at_host: bool,
-    /// Time of a credit on the wire, and propagation, ps.
+    /// Time of a credit on the wire, and of a packet's propagation with the latency of the switch at the end, ps.
     pub(super) credit: u64,
     pub(super) delay: u64,
+    /// Propagation alone: of what the other end says about credits, ps.
+    pub(super) propagation: u64,
     /// Its number among the links that end where it ends.
     pub(super) input: u32,
     /// Where the queues of the port at its start begin: by lane, then by input.
@@ -65,6 +67,7 @@ impl Fabric {
                 ends_at_host: network.is_host(link.dst),
                 credit: link.rate.transmit_time(CREDIT).0,
                 delay: link.delay.0,
+                propagation: link.propagation().0,
                 input: here.len() as u32,
                 queues: 0,
                 asking: 0,
@@ -176,7 +179,7 @@ impl Fabric {
             } else {
                 self.output_delay
             };
-            (ahead + w.delay + w.credit).min(self.credit_delay + w.delay)
+            (ahead + w.delay + w.credit).min(self.credit_delay + w.propagation)
         });
         across.min().unwrap_or(1).max(1)
     }

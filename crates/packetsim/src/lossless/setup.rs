@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 use weft_net::error::Fault;
-use weft_net::ids::{FlowId, LinkId};
+use weft_net::ids::{FlowId, LinkId, NodeId};
 use weft_net::random::stream;
 use weft_net::scenario::Scenario;
 use weft_net::transport::Transport;
@@ -47,24 +47,34 @@ impl Lossless {
             let mut table = workload.congestion.clone();
             table.entry("kind").or_insert_with(|| "none".into());
             match Congestion::from_table(&table) {
-                Ok(Congestion::Infiniband(control)) => congestion.push(Some(control)),
+                Ok(Congestion::Infiniband(control)) => {
+                    faults.extend(check_control(&control));
+                    congestion.push(Some(control));
+                }
                 Ok(Congestion::None(_)) => congestion.push(None),
-                Ok(other) if other.is_for_tcp() => {
+                // Another transport is refused as such.
+                Ok(_) if !matches!(workload.transport, Transport::Infiniband(_)) => {
+                    congestion.push(None);
+                }
+                Ok(other) => {
                     let kind = table["kind"].as_str().unwrap_or_default().to_owned();
-                    let message = format!(
-                        "{kind} sets the window of TCP, and transport infiniband has none ({}); take infiniband, or none",
-                        workload.name
-                    );
+                    let why = match other.is_for_tcp() {
+                        true => "sets the window of TCP, and transport infiniband has none",
+                        false => {
+                            "sets the rate of RoCE queue pairs, and this is transport infiniband"
+                        }
+                    };
+                    let message =
+                        format!("{kind} {why} ({}); take infiniband, or none", workload.name);
                     faults.push(Fault::new("congestion.kind", message));
                 }
-                Ok(_) => {}
                 Err(fault) => faults.push(fault),
             }
         }
         if !faults.is_empty() {
             return Err(faults);
         }
-        faults.extend(check_credit(&credit, &scenario));
+        faults.extend(check_credit(&credit, &scenario, &congestion));
         faults.extend(one_rule(&congestion));
         let masks = congestion.iter().flatten().next();
         faults.extend(masks.and_then(|c| unknown_mask(c, &scenario)));
@@ -150,7 +160,11 @@ fn refused(scenario: &Scenario) -> Vec<Fault> {
 }
 
 /// What does not go together in `[flow_control]`, and what is too small for the packets.
-fn check_credit(credit: &Credit, scenario: &Scenario) -> Vec<Fault> {
+fn check_credit(
+    credit: &Credit,
+    scenario: &Scenario,
+    congestion: &[Option<Infiniband>],
+) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut largest = 0;
     for workload in &scenario.workloads {
@@ -158,10 +172,16 @@ fn check_credit(credit: &Credit, scenario: &Scenario) -> Vec<Fault> {
             largest = largest.max(credits(transport.packet.0));
         }
     }
+    let becns = congestion.iter().flatten().map(|c| credits(c.becn_size.0));
+    let becn = becns.max().unwrap_or(0);
+    let (largest, smaller) = match becn > largest {
+        true => (becn, "congestion.becn_size"),
+        false => (largest, "transport.packet"),
+    };
     let mut fits = |key: String, buffer: Option<u64>| {
         if let Some(buffer) = buffer.filter(|&b| b < largest) {
             let message = format!(
-                "{buffer} credits hold no packet of {largest} credits; make it larger, or transport.packet smaller"
+                "{buffer} credits hold no packet of {largest} credits; make it larger, or {smaller} smaller"
             );
             faults.push(Fault::new(key, message));
         }
@@ -270,6 +290,43 @@ fn unknown_mask(control: &Infiniband, scenario: &Scenario) -> Option<Fault> {
 }
 
 /// Switches have one rule for all packets: workloads may differ in what their sources do, not in what ports do.
+/// What the keys of congestion control say against each other.
+fn check_control(control: &Infiniband) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    let mut fault =
+        |key: &str, message: String| faults.push(Fault::new(format!("congestion.{key}"), message));
+    if control.ccti_min >= control.ccti_limit {
+        let message = format!(
+            "{} is not below ccti_limit, {}, below which the place in the table stays",
+            control.ccti_min, control.ccti_limit
+        );
+        fault("ccti_min", message);
+    }
+    if let Some(table) = &control.cct {
+        if table.is_empty() {
+            fault(
+                "cct",
+                "is empty; list delays in packet times, like [0, 0.1, 0.2], or leave it out"
+                    .to_owned(),
+            );
+        }
+        if let Some(delay) = table.iter().find(|d| !(d.is_finite() && **d >= 0.0)) {
+            fault(
+                "cct",
+                format!("{delay} is no delay; entries are packet times, 0 or more"),
+            );
+        }
+        if let Some(pair) = table.windows(2).find(|pair| pair[1] < pair[0]) {
+            let message = format!(
+                "falls from {} to {}: a higher place would send faster; let entries rise",
+                pair[0], pair[1]
+            );
+            fault("cct", message);
+        }
+    }
+    faults
+}
+
 fn one_rule(congestion: &[Option<Infiniband>]) -> Option<Fault> {
     let of_ports = |c: &Infiniband| {
         let (sizes, zone) = (c.smallest_marked(), c.reset_zone);
@@ -479,7 +536,7 @@ fn sources(
                 Scope::Qp => own(),
                 Scope::Port => {
                     let level = profiles[flow.workload as usize].level;
-                    let port = (flow.workload, flow.src, level);
+                    let port = (flow.src, level);
                     *shared.entry(port).or_insert_with(own)
                 }
             };
@@ -495,7 +552,8 @@ fn rule(config: &Infiniband, buffer: u64) -> Option<Rule> {
     let reset = config.threshold_credits(config.reset_threshold, buffer);
     Some(Rule {
         enter: Rule::fixed(enter),
-        exit: Rule::fixed(enter - config.hysteresis as f64),
+        // An empty queue is never congested, however low the threshold.
+        exit: Rule::fixed(enter - config.hysteresis as f64).max(1),
         reset: reset.filter(|_| config.reset_zone).map(Rule::fixed),
         mode: config.marking,
         rate: config.marking_rate,
@@ -526,7 +584,39 @@ fn no_effect(config: &Infiniband, credit: &Credit, scenario: &Scenario) -> Vec<S
             "congestion control has no effect: no packet is as large as congestion.packet_size, {smallest} B (the largest has {largest} B)"
         ));
     }
+    if config.ccti_increase == 0 && config.ccti_min == 0 {
+        found.push(
+            "congestion control has no effect: congestion.ccti_increase 0 never leaves the first place of the table".to_owned(),
+        );
+    }
+    if let Some(listed) = config.cct.as_ref().map(|table| table.len() as u64)
+        && listed < config.ccti_limit
+    {
+        found.push(format!(
+            "congestion.cct has {listed} entries, and ccti_limit is {}: beyond the last entry the delay stays",
+            config.ccti_limit
+        ));
+    }
     let at = |weight| config.threshold_credits(weight, credit.input_buffer);
+    if let Some(enter) = at(config.threshold) {
+        if enter <= 0.0 {
+            found.push(format!(
+                "congestion.threshold_offset {} puts the threshold at {enter} credits: whatever waits is congestion",
+                config.threshold_offset
+            ));
+        }
+        let inputs = (0..scenario.network.nodes.len()).map(NodeId::from);
+        let most = inputs
+            .map(|n| scenario.network.out(n).len() as u64)
+            .max()
+            .unwrap_or(0);
+        if enter > (most * credit.input_buffer) as f64 {
+            found.push(format!(
+                "congestion control has no effect: the threshold of {enter} credits is more than all input buffers of a switch hold ({})",
+                most * credit.input_buffer
+            ));
+        }
+    }
     if config.reset_zone
         && let (Some(enter), Some(reset)) = (at(config.threshold), at(config.reset_threshold))
         && reset > enter

@@ -423,7 +423,7 @@ impl Lossless {
     /// Credits of the buffer at the end of `link` get free, from the first to the last: its sender will know.
     #[inline]
     pub(super) fn give_back(&mut self, link: u32, level: u8, credits: u16, from: u64, to: u64) {
-        let delay = self.fabric.credit_delay + self.fabric.wires[link as usize].delay;
+        let delay = self.fabric.credit_delay + self.fabric.wires[link as usize].propagation;
         let lane = (link * self.fabric.lanes) as usize + usize::from(level);
         let lane = &mut self.lanes[lane];
         lane.release(Release {
