@@ -20,6 +20,15 @@ UDP = 'transport={ kind = "udp", rate = "1 Gbps" }'
 NEVER_MARKS = "queue.kind drop_tail never marks"
 NO_CAPABLE_SENDER = 'no sender is ECN-capable (congestion.kind = "dctcp" and transport.ecn = true are)'
 
+ROCE = ["flow_control.kind=pfc", "transport.kind=rocev2"]
+NO_DCQCN = 'dcqcn has no effect, since it sees no marks: {} (queue.kind = "ecn_ramp" marks)'
+BY_STEP = ["congestion.kind=dcqcn", "queue.kind=ecn_step", "queue.threshold=250 packets"]
+GOES_BACK = (
+    "load_balance.kind {} reorders packets, and rocev2 sends again from the first gap on (go_back_n), so that most of "
+    'what is sent may be repeats; transport.retransmission = "selective" repairs gaps alone, and transport.reordering '
+    "is by how many packets a later one may be ahead"
+)
+
 
 @pytest.mark.parametrize(
     ("settings", "said"),
@@ -66,6 +75,24 @@ NO_CAPABLE_SENDER = 'no sender is ECN-capable (congestion.kind = "dctcp" and tra
             [UDP, "load_balance.kind=reps"],
             ["load_balance.kind reps only sprays: every flow is UDP, which has no acknowledgments"],
         ),
+        ([*ROCE, "congestion.kind=dcqcn"], [NO_DCQCN.format(NEVER_MARKS)]),
+        ([*ROCE, "workload[0].congestion.kind=dcqcn"], [NO_DCQCN.format(NEVER_MARKS)]),
+        ([*ROCE, "congestion.kind=dcqcn", "queue.kind=ecn_ramp"], []),
+        ([*ROCE, "congestion.kind=swift"], []),
+        # A lossless class marks beyond the capacity; one that drops does not.
+        ([*ROCE, *BY_STEP], []),
+        (
+            [*ROCE, *BY_STEP, "flow_control.lossless=[]"],
+            [NO_DCQCN.format("queue.threshold 250 packets is not below queue.capacity 250 packets")],
+        ),
+        ([*ROCE, "load_balance.kind=spray"], [GOES_BACK.format("spray")]),
+        ([*ROCE, "load_balance.kind=drill"], [GOES_BACK.format("drill")]),
+        ([*ROCE, "load_balance.kind=spray", "transport.retransmission=selective"], []),
+        ([*ROCE, "load_balance.kind=flowlet"], []),
+        (
+            [*ROCE, "load_balance.kind=reps"],
+            ["load_balance.kind reps only hashes, as ecmp does: queue pairs keep one entropy each"],
+        ),
         (
             ['workload=[{ kind = "poisson", size = "1 kB", load = 1.5, flows = 10 }]'],
             [
@@ -82,6 +109,12 @@ def test_what_can_have_no_effect_is_said(settings: list[str], said: list[str]) -
 
 def test_a_sweep_that_compares_who_asks_for_marks_is_no_mistake() -> None:
     experiment = weft.load(BASE, ["queue.kind=ecn_step", 'sweep."congestion.kind"=["cubic", "dctcp"]'])
+    assert [experiment.advice(cell) for cell in experiment.cells()] == [[], []]
+
+
+def test_a_sweep_that_compares_how_losses_are_repaired_is_no_mistake() -> None:
+    swept = 'sweep."transport.retransmission"=["go_back_n", "selective"]'
+    experiment = weft.load(BASE, [*ROCE, "load_balance.kind=spray", swept])
     assert [experiment.advice(cell) for cell in experiment.cells()] == [[], []]
 
 

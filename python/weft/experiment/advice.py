@@ -20,13 +20,22 @@ class Asked:
     swept: Collection[str] = ()
 
     @property
-    def tcp(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-        """Transport and congestion control of each workload that runs over TCP."""
-        pairs = [
+    def pairs(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Transport and congestion control of each workload."""
+        return [
             (workload.get("transport", self.spec["transport"]), workload.get("congestion", self.spec["congestion"]))
             for workload in self.spec["workload"]
         ]
-        return [(transport, control) for transport, control in pairs if transport.get("kind") in ("tcp", "mptcp")]
+
+    @property
+    def tcp(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Those that run over TCP."""
+        return [(transport, control) for transport, control in self.pairs if transport.get("kind") in ("tcp", "mptcp")]
+
+    @property
+    def roce(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Those that run over RoCE."""
+        return [(transport, control) for transport, control in self.pairs if transport.get("kind") == "rocev2"]
 
     @property
     def transports(self) -> set[str]:
@@ -61,6 +70,9 @@ class Asked:
 Found = Iterator[str]
 
 COUPLED = ("lia", "olia", "balia")
+
+PACKET_BY_PACKET = ("spray", "drill")
+"""Load balancing under which packets of one flow overtake each other; flowlets are meant not to."""
 
 
 def congestion_control_acts_on_tcp(asked: Asked) -> Found:
@@ -99,11 +111,43 @@ def dctcp_needs_marks(asked: Asked) -> Found:
         yield f"dctcp sees no marks: {asked.why_no_marks}"
 
 
+def dcqcn_needs_marks(asked: Asked) -> Found:
+    """DCQCN hears of congestion by marks alone; without them every card sends at the rate of its link.
+
+    In a lossless class what a discipline would drop is marked, whatever its keys say; drop tail never is.
+    """
+    lossless = asked.spec.get("flow_control", {}).get("lossless")
+    is_drop_tail = asked.spec["queue"].get("kind") == "drop_tail"
+    deaf = any(
+        control.get("kind") == "dcqcn"
+        and (is_drop_tail or (lossless is not None and transport.get("priority", 0) not in lossless))
+        for transport, control in asked.roce
+    )
+    if deaf and asked.why_no_marks:
+        way_out = 'queue.kind = "ecn_ramp" marks'
+        yield f"dcqcn has no effect, since it sees no marks: {asked.why_no_marks} ({way_out})"
+
+
+def going_back_needs_order(asked: Asked) -> Found:
+    """A go-back-N receiver throws away what comes before its turn, and paths of different lengths bring that about."""
+    balance = asked.spec.get("load_balance", {}).get("kind")
+    goes_back = any(transport.get("retransmission", "go_back_n") == "go_back_n" for transport, _ in asked.roce)
+    is_compared = any("retransmission" in key for key in asked.swept)
+    if balance in PACKET_BY_PACKET and goes_back and not is_compared:
+        yield (
+            f"load_balance.kind {balance} reorders packets, and rocev2 sends again from the first gap on (go_back_n), "
+            'so that most of what is sent may be repeats; transport.retransmission = "selective" repairs gaps alone, '
+            "and transport.reordering is by how many packets a later one may be ahead"
+        )
+
+
 def reps_needs_marks(asked: Asked) -> Found:
     """REPS without marks recycles every entropy that was acknowledged, those of long queues too."""
     if asked.spec.get("load_balance", {}).get("kind") != "reps":
         return
-    if not asked.tcp:
+    if asked.transports == {"rocev2"}:
+        yield "load_balance.kind reps only hashes, as ecmp does: queue pairs keep one entropy each"
+    elif not asked.tcp:
         yield "load_balance.kind reps only sprays: every flow is UDP, which has no acknowledgments"
     elif asked.why_no_marks or not asked.has_capable_sender:
         why = asked.why_no_marks or 'no sender is ECN-capable (congestion.kind = "dctcp" is)'
@@ -173,6 +217,8 @@ ADVICE: tuple[Callable[[Asked], Found], ...] = (
     blocking_is_of_lossless_links,
     coupling_needs_subflows,
     dctcp_needs_marks,
+    dcqcn_needs_marks,
+    going_back_needs_order,
     reps_needs_marks,
     ecn_needs_marks,
     marks_need_a_capable_sender,
