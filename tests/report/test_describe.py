@@ -29,6 +29,36 @@ def test_without_the_file_the_first_keys_are_listed(single: Path, tmp_path: Path
     assert rows["Transport"] == "tcp, profile linux"
 
 
+def test_files_are_named_as_written_and_not_where_they_lie(tmp_path: Path):
+    import weft
+
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "sizes.csv").write_text("1000,50\n2000,100\n")
+    (tmp_path / "tables" / "flows.csv").write_text("src,dst,size_bytes,start_ns\nh0,h1,20000,0\n")
+    written = """
+        [topology]
+        kind = "star"
+        hosts = 4
+
+        [[workload]]
+        kind = "flows_file"
+        file = "tables/flows.csv"
+
+        [[workload]]
+        kind = "poisson"
+        load = 0.1
+        flows = 3
+        size = { kind = "empirical", file = "tables/sizes.csv" }
+        """
+    (tmp_path / "files.toml").write_text(written)
+    weft.run(tmp_path / "files.toml", out=tmp_path / "out")
+    said = dict(describe.rows(read_folder(tmp_path / "out")))["Workload"]
+    assert "flows_file, file tables/flows.csv" in said and "{empirical, file sizes.csv}" in said
+    (tmp_path / "out" / "experiment.toml").unlink()
+    said = dict(describe.rows(read_folder(tmp_path / "out")))["Workload"]
+    assert "file flows.csv" in said and str(tmp_path) not in said
+
+
 def test_one_run_is_one_sentence(single: Path):
     folder = read_folder(single)
     text = describe.paragraph(folder, collect(folder))

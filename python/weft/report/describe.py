@@ -4,6 +4,7 @@ import re
 import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from weft.errors import ResultsError
 from weft.experiment import path as dotted
@@ -188,7 +189,7 @@ def _section(section: object, given: object = None) -> str:
         return ""
     kind = [str(section["kind"])] if "kind" in section else []
     rest = [
-        f"{key} {_word(value)}"
+        f"{key} {_file(value, given) if key == 'file' else _word(value)}"
         for key, value in section.items()
         if key != "kind" and value is not None and value != [] and value != {}
         if not isinstance(given, Mapping) or key in given
@@ -196,6 +197,12 @@ def _section(section: object, given: object = None) -> str:
     if not isinstance(given, Mapping) and len(rest) > MOST_KEYS:
         rest = [*rest[:MOST_KEYS], "…"]
     return ", ".join(kind + rest)
+
+
+def _file(value: object, given: object) -> str:
+    """A file as it was written, else its name: where it lay on the machine of the run tells a reader nothing."""
+    written = given.get("file") if isinstance(given, Mapping) else None
+    return str(written) if isinstance(written, str) else Path(str(value)).name
 
 
 def _word(value: object) -> str:
