@@ -68,7 +68,7 @@ def rows(is_full: bool) -> Iterator[Row]:
         off = [abs(rates[cell] / PUBLISHED[cell] - 1) for cell in cells if cell in PUBLISHED]
         yield between("mean deviation", f"{len(off)} cells of the thesis", 100 * sum(off) / len(off), 0, 8, unit="%")
         yield from _monotone(rates)
-        yield from _packet_sizes(folder, 20, found.get((2, 20), []) if stage_ms == 20 else [])
+        yield from _packet_sizes(folder, stage_ms, found[2, 20])
         if is_full:
             yield from _fast(folder, stage_ms)
             yield from _counter(folder, stage_ms)
@@ -85,9 +85,9 @@ def _monotone(rates: dict[tuple[int, int], float]) -> Iterator[Row]:
         yield Row("largest step", f"H4 from one {what} to the next", max(steps), None, "at most 1.03", verdict)
 
 
-def _packet_sizes(folder: Path, stage_ms: int, known: list[list[float]]) -> Iterator[Row]:
+def _packet_sizes(folder: Path, stage_ms: int, small: list[list[float]]) -> Iterator[Row]:
+    """Against `small`, the stages of (2, 20 us) with its packet size of 1, and against none."""
     off = stages({"kind": "none"}, folder, stage_ms)
-    small = known or stages(controlled(2, 20), folder, stage_ms)
     for size, expected, name in ((8, small, "packet_size 1"), (2200, off, "congestion control off")):
         rates = stages(controlled(2, 20, packet_size=size), folder, stage_ms)
         apart = max(
