@@ -348,6 +348,14 @@ fn what_cannot_be_is_refused_by_name() {
             json!({ "flow_control": { "kind": "pfc", "storms": [{ "host": "x" }] } }),
             "flow_control.storms[0].host: there is no host",
         ),
+        (
+            json!({ "flow_control": { "kind": "pfc", "xoff": 2000 } }),
+            "flow_control.xon_offset: 3000 B is more than flow_control.xoff, 2000 B",
+        ),
+        (
+            json!({ "congestion": { "kind": "swift", "flow_scaling_min": 200.0 } }),
+            "congestion.flow_scaling_min: 200 (incast) is not below flow_scaling_max, 100",
+        ),
     ] {
         let found = fault(extra);
         assert!(found.starts_with(start), "{found}");

@@ -120,7 +120,7 @@ weft_net::kind! {
         pub burst_packets: u64 = 6, range 1..=1000;
         /// Credits below the threshold at which congestion ends.
         pub hysteresis: u64 = 34, range 0..=1000000;
-        /// Credits of which the threshold is a share, `(16 - threshold) / 16`; left out, one lane of an input buffer.
+        /// Credits of which the threshold is a share, `(16 - threshold) / 16`; left out, `flow_control.input_buffer`.
         pub threshold_base: Option<u64> = None, range 1..=1000000;
         /// Credits added to the threshold.
         pub threshold_offset: f64 = 0.0, range -1000000..=1000000;

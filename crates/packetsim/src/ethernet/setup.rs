@@ -81,6 +81,13 @@ impl Ethernet {
             faults.extend(check_buffers(&scenario, wires, &pfc));
         }
         faults.extend(check_storms(&scenario, &pfc));
+        if let Some(xoff) = pfc.xoff.filter(|x| pfc.xon_offset > *x) {
+            let message = format!(
+                "{} B is more than flow_control.xoff, {} B, and a queue cannot fall below 0: what is paused would never go on; make it smaller",
+                pfc.xon_offset.0, xoff.0
+            );
+            faults.push(Fault::new("flow_control.xon_offset", message));
+        }
         match (schedule, queue, wires) {
             (Some(schedule), Some(queue), Some(wires)) if faults.is_empty() => {
                 lay_out(scenario, pfc, schedule, queue, wires, profiles).map_err(|f| vec![f])
@@ -99,6 +106,13 @@ fn control(table: &Map<String, Value>, name: &str) -> Result<Control, Fault> {
         Congestion::None(_) => Ok(Control::None),
         Congestion::Dcqcn(config) => Ok(Control::Dcqcn(config)),
         Congestion::Hpcc(config) => Ok(Control::Hpcc(config)),
+        Congestion::Swift(config) if config.flow_scaling_min >= config.flow_scaling_max => {
+            let message = format!(
+                "{} ({name}) is not below flow_scaling_max, {}",
+                config.flow_scaling_min, config.flow_scaling_max
+            );
+            Err(Fault::new("congestion.flow_scaling_min", message))
+        }
         Congestion::Swift(config) => Ok(Control::Swift(config)),
         _ => {
             let message = format!(

@@ -289,7 +289,6 @@ fn unknown_mask(control: &Infiniband, scenario: &Scenario) -> Option<Fault> {
     Some(Fault::new(format!("congestion.victim_mask[{at}]"), message))
 }
 
-/// Switches have one rule for all packets: workloads may differ in what their sources do, not in what ports do.
 /// What the keys of congestion control say against each other.
 fn check_control(control: &Infiniband) -> Vec<Fault> {
     let mut faults = Vec::new();
@@ -327,6 +326,7 @@ fn check_control(control: &Infiniband) -> Vec<Fault> {
     faults
 }
 
+/// Switches have one rule for all packets: workloads may differ in what their sources do, not in what ports do.
 fn one_rule(congestion: &[Option<Infiniband>]) -> Option<Fault> {
     let of_ports = |c: &Infiniband| {
         let (sizes, zone) = (c.smallest_marked(), c.reset_zone);
