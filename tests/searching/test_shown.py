@@ -13,6 +13,7 @@ from weft.cli import status_of
 from weft.experiment.objective import Constraint, Measure
 from weft.experiment.readable import toml
 from weft.metric import METRICS
+from weft.searching.figures import _beside
 from weft.searching.found import Found
 from weft.searching.shown import is_kept_by_chance, kept, missed_by, shown_constraint
 from weft.statistics.interval import Interval
@@ -151,3 +152,13 @@ def test_a_file_searched_in_a_temporary_folder_is_run_again_without_it(tmp_path:
     assert found.best is not None
     command = found.command(found.best)
     assert command is not None and command.startswith(f"weft run {file} --set ") and "--out" not in command
+
+
+def test_a_name_stands_where_it_covers_no_point() -> None:
+    # To the right of the first point stands another, so the name goes to the left.
+    assert _beside((170, 120), [], "best") == (8, 0)
+    assert _beside((170, 120), [(190, 120)], "best") == (-8, 0)
+    # At the left edge, with a point to the right, it goes up.
+    assert _beside((2, 120), [(30, 120)], "best") == (8, -12)
+    # Outside of the plot nobody reads it.
+    assert _beside((285, 120), [], "as written") == (-8, 0)

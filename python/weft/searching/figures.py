@@ -1,5 +1,6 @@
 """Figures of a search: its history, the response over each key, what is around the best point, importance, front."""
 
+import math
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,8 @@ from weft.searching.point import Point
 
 SHAPES = {"feasible": "circle", "infeasible": "cross", "pruned": "triangle-down"}
 MOST_PANELS = 12
+PLOT = (290, 200)
+"""Width and height of a panel as names are placed in it, px; where it is larger, points are farther apart."""
 
 
 def figures_of(found: Found) -> list[Figure]:
@@ -62,7 +65,7 @@ def _history(found: Found) -> Figure:
         "history",
         "History of the search",
         caption,
-        finish(alt.layer(line, points, _notes(x, y)), tables, aspect=0.42),
+        finish(alt.layer(line, points, *_notes(x, y, rows, "trial", "goal")), tables, aspect=0.42),
         tables,
     )
 
@@ -85,6 +88,7 @@ def _response(found: Found, number: int) -> Figure:
             scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False)
             x: Any = alt.X(f"x{place}:Q", title=name, scale=scale, axis=alt.Axis(tickCount=5))
         else:
+            is_log = False
             order = [shown.said_of(value) for value in dimension.values]
             x = alt.X(f"x{place}:O", title=name, sort=order, axis=alt.Axis(labelAngle=0))
         y = alt.Y(f"{column}:Q", title=title, scale=alt.Scale(zero=False))
@@ -93,7 +97,7 @@ def _response(found: Found, number: int) -> Figure:
             .mark_point(filled=True, size=45, opacity=0.85)
             .encode(x=x, y=y, color=_colour(rows), shape=_shape(rows), tooltip=[*_tooltip(found), f"{column}:Q"])
         )
-        panels.append(alt.layer(points, _notes(x, y)))
+        panels.append(alt.layer(points, *_notes(x, y, rows, f"x{place}", column, is_log)))
     left = len(found.experiment.search.space) - len(panels)
     caption = "Every trial over the value that it had; the other keys varied as well, so that points scatter." + (
         f" {left} more keys are in the table." if left else ""
@@ -174,7 +178,7 @@ def _front(found: Found) -> Figure:
         "front",
         "Front of the two goals",
         caption,
-        finish(alt.layer(line, points, _notes(x, y)), tables, aspect=0.6),
+        finish(alt.layer(line, points, *_notes(x, y, rows, "goal", "also")), tables, aspect=0.6),
         tables,
     )
 
@@ -228,13 +232,51 @@ def _number(dimension: Dimension, value: Any) -> float:
     return float(quantity_of(value)[0]) / _scale(dimension)[0]
 
 
-def _notes(x: Any, y: Any) -> Any:
-    """Names beside the best point and the one as written."""
+def _notes(x: Any, y: Any, rows: list[dict[str, Any]], across: str, up: str, is_log: bool = False) -> list[Any]:
+    """Names beside the best point and the one as written, each on the side where it covers fewest points.
+
+    `across` and `up` are the columns of `rows` that `x` and `y` show.
+    """
     import altair as alt
 
-    # An empty text of the table comes back as nothing.
-    named = alt.Chart(alt.NamedData("trials")).transform_filter("isValid(datum.note) && datum.note != ''")
-    return named.mark_text(align="left", dx=8, fontWeight="bold").encode(x=x, y=y, text="note:N")
+    xs, ys = _spread([row[across] for row in rows], is_log), _spread([row[up] for row in rows], False)
+    places = [(PLOT[0] * left, PLOT[1] * (1 - high)) for left, high in zip(xs, ys, strict=True)]
+    layers = []
+    for row, at in zip(rows, places, strict=True):
+        if not row["note"]:
+            continue
+        dx, dy = _beside(at, [place for place in places if place != at], row["note"])
+        named = alt.Chart(alt.NamedData("trials")).transform_filter(f"datum.trial == {row['trial']}")
+        text = named.mark_text(align="left" if dx > 0 else "right", baseline="middle", dx=dx, dy=dy, fontWeight="bold")
+        layers.append(text.encode(x=x, y=y, text="note:N"))
+    return layers
+
+
+def _spread(values: list[Any], is_log: bool) -> list[float]:
+    """Where values lie between the least (0) and the largest (1); words in the order in which they come."""
+    if any(isinstance(value, str) for value in values):
+        known = list(dict.fromkeys(values))
+        return [(known.index(value) + 0.5) / len(known) for value in values]
+    numbers = [math.log(value) if is_log else float(value) for value in values]
+    least, largest = min(numbers), max(numbers)
+    return [(number - least) / (largest - least) if largest > least else 0.5 for number in numbers]
+
+
+def _beside(at: tuple[float, float], others: list[tuple[float, float]], text: str) -> tuple[int, int]:
+    """Offsets of a text beside a point, px: the first place inside the plot that covers fewest of the others."""
+    wide, high, reach = 6.5 * len(text), 14, 4
+    places = [(dx, dy) for dy in (0, -12, 12) for dx in (8, -8)]
+
+    def cost(place: tuple[int, int]) -> int:
+        left = at[0] + place[0] - (wide if place[0] < 0 else 0)
+        top = at[1] + place[1] - high / 2
+        covered = sum(
+            left - reach < x < left + wide + reach and top - reach < y < top + high + reach for x, y in others
+        )
+        is_outside = left < 0 or left + wide > PLOT[0] or top < 0 or top + high > PLOT[1]
+        return covered + (len(others) + 1) * is_outside
+
+    return min(places, key=cost)
 
 
 def _colour(rows: list[dict[str, Any]]) -> Any:
