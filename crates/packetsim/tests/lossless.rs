@@ -416,6 +416,37 @@ fn congestion_control_that_does_nothing_is_said() {
     assert!(warnings(json!({ "kind": "infiniband" })).is_empty());
 }
 
+#[test]
+fn links_faster_than_what_is_beside_them_are_said() {
+    // The bus: 8 lanes of 5 GT/s, 10 bits a byte, 5 % of overhead; the core: 51.2 Gb/s.
+    let told = |rate: u64| {
+        let spec = spec(json!({
+            "topology": { "kind": "leaf_spine", "leaves": 2, "spines": 1, "hosts_per_leaf": 1,
+                "link": { "rate": rate }, "uplink": { "rate": rate } },
+            "flow_control": { "kind": "credit" },
+            "transport": { "kind": "infiniband" },
+            "workload": [{ "kind": "permutation", "size": 2176 }],
+        }));
+        let idle = Simulation::new(scenario(&spec), &spec).expect("valid");
+        idle.warnings().to_vec()
+    };
+    assert!(told(16_000_000_000).is_empty());
+    let [bus] = &told(32_000_000_000)[..] else {
+        panic!("one warning")
+    };
+    assert!(
+        bus.contains("carries 30.5 Gb/s, its link 32.0 Gb/s"),
+        "{bus}"
+    );
+    let [_, core] = &told(100_000_000_000)[..] else {
+        panic!("two warnings")
+    };
+    assert!(
+        core.contains("at 51.2 Gb/s, links take 100.0 Gb/s"),
+        "{core}"
+    );
+}
+
 /// Hosts h0, h1, ... around a switch, 16 Gb/s of data.
 fn star(
     hosts: u64,

@@ -5,7 +5,7 @@
 //! are straight lines, evaluated where somebody asks. Source: sections 3 to 5 of the InfiniBand congestion control thesis's model
 //! (experiments/studies), packet by packet instead of credit by credit.
 //!
-//! The map: `calendar` holds what will happen; `setup` reads the experiment and lays the fabric out; `switch` moves packets from
+//! The map: `calendar` holds what will happen; `setup` reads the experiment and lays the fabric out, `checks` says what cannot be; `switch` moves packets from
 //! input to output, `arbiter` chooses the lane, `lane` counts credits, `buffer` the room in an output buffer; `adapter` is a host's
 //! source and sink; `marking` and `reaction` are congestion control at a port and at a source; `deadlock` looks for rings;
 //! `tally` checks conservation and counts for the tables.
@@ -17,6 +17,7 @@ mod adapter;
 mod arbiter;
 mod buffer;
 mod calendar;
+mod checks;
 pub(crate) mod deadlock;
 mod fabric;
 mod lane;
