@@ -1,7 +1,7 @@
 """The output folder: what it holds, whether it may be continued, and how a run's folder appears whole or not at all.
 
 OUT/manifest.json      weft's version and the resolved experiment: what may be resumed
-OUT/experiment.toml    as given
+OUT/experiment.toml    as given, and beside it the files that it names
 OUT/plan.parquet       one row per run
 OUT/runs/RUN/          the tables and the manifest of one run
 OUT/failures/RUN.json  why a run has no results
@@ -19,9 +19,13 @@ from typing import Any
 from weft import whole
 from weft.errors import OutputError
 from weft.execute.job import FORMAT
+from weft.experiment.document import Document
 from weft.experiment.experiment import NOT_SIMULATED, Experiment
 from weft.experiment.readable import toml
 from weft.sweep import Run
+
+OURS = ("experiment.toml", "manifest.json", "plan.parquet", "report.html", "runs", "failures", "figures", "search")
+"""Names in the folder that no file of an experiment may take."""
 
 NEW_FOLDER = "give another folder with --out, or delete this one"
 
@@ -150,6 +154,7 @@ def _describe(directory: Path, experiment: Experiment, is_real_time: bool) -> No
     document = experiment.document
     text = document.text or toml(document.value)
     (directory / "experiment.toml").write_text(text, encoding="utf-8")
+    _take_along(directory, document)
     description = {
         "format": FORMAT,
         "version": _core.version(),
@@ -163,6 +168,35 @@ def _describe(directory: Path, experiment: Experiment, is_real_time: bool) -> No
 
         description["order"] = {"kind": "blocked random", "seed": order_seed(experiment)}
     write_json(directory / "manifest.json", description)
+
+
+def _take_along(directory: Path, document: Document) -> None:
+    """Copies the files that the experiment names beside it, so that experiment.toml of the folder finds them, too.
+
+    What is named by an absolute path, or above the experiment's folder, stays where it is.
+    """
+    for name in sorted(set(_files_in(document.value))):
+        path = Path(name)
+        source, copy = document.directory / path, directory / path
+        is_ours = path.parts[0] in OURS
+        if path.is_absolute() or ".." in path.parts or is_ours or not source.is_file():
+            continue
+        if copy.exists() and copy.samefile(source):
+            continue
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        whole.put(copy, source.read_bytes())
+
+
+def _files_in(value: object, key: str = "") -> Iterator[str]:
+    """All values of keys `file`, also of those that an axis varies (`"routing.file" = [...]`)."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _files_in(part, str(name))
+    elif isinstance(value, list):
+        for part in value:
+            yield from _files_in(part, key)
+    elif isinstance(value, str) and value and key.rpartition(".")[2] == "file":
+        yield value
 
 
 def _refuse_foreign(directory: Path, experiment: Experiment) -> None:
