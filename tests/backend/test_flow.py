@@ -92,3 +92,21 @@ def test_a_report_names_what_a_fluid_reads() -> None:
     words = dict(describe.rows(read_folder(results.directory)))
     assert words["Sharing"] == "max_min"
     assert "Queue" not in words and "Flow control" not in words
+
+
+@pytest.mark.parametrize(
+    ("workload", "told"),
+    [
+        ({"kind": "permutation", "size": "25 MiB"}, []),
+        ({"kind": "permutation", "size": "10 kB"}, ["permutation: its flows are shorter than 1 MB, and come out"]),
+        (
+            {"kind": "poisson", "load": 0.9, "size": {"kind": "websearch"}, "flows": 10},
+            ["poisson: load 0.9 is above 0.8", "poisson: flows shorter than 1 MB come out too fast"],
+        ),
+    ],
+)
+def test_what_leaves_the_range_in_which_both_levels_agree_is_said(workload: dict[str, Any], told: list[str]) -> None:
+    fluid = weft.load(BULK | {"backend": {"kind": "flow"}, "workload": [workload]})
+    found = fluid.advice(next(fluid.cells()))
+    assert len(found) == len(told)
+    assert all(text.startswith(start) for text, start in zip(found, told, strict=True))

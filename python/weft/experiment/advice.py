@@ -210,6 +210,29 @@ def a_fluid_has_no_packets(asked: Asked) -> Found:
         yield f"{' and '.join(unread)} {'have' if len(unread) > 1 else 'has'} no effect: backend flow has no packets"
 
 
+TRUSTED_LOAD = 0.8
+TRUSTED_SIZE = 1_000_000
+"""Up to which load, and from which size in bytes on, flow and packet level agree: `weft validate --all --agreement`."""
+
+
+def fluids_agree_with_packets(asked: Asked) -> Found:
+    """Short flows wait in queues, and so does everybody at high load."""
+    for workload in asked.spec["workload"]:
+        name, load, size = workload["name"], workload.get("load"), workload.get("size")
+        if isinstance(load, float) and TRUSTED_LOAD < load <= 1:
+            yield (
+                f"{name}: load {load:g} is above {TRUSTED_LOAD:g}, up to which the flow level agrees with the "
+                "packet level (weft validate --agreement)"
+            )
+        least = size.get("bytes", 0) if isinstance(size, dict) else size
+        if isinstance(least, int) and least < TRUSTED_SIZE:
+            which = "its flows are shorter than 1 MB, and" if least else "flows shorter than 1 MB"
+            yield (
+                f"{name}: {which} come out too fast at the flow level, which has no queues that they would wait in "
+                "(weft validate --agreement)"
+            )
+
+
 ADVICE: tuple[Callable[[Asked], Found], ...] = (
     congestion_control_acts_on_tcp,
     receive_side_acts_on_tcp,
@@ -230,6 +253,7 @@ OF_FLUIDS: tuple[Callable[[Asked], Found], ...] = (
     a_fluid_has_no_packets,
     coupling_needs_subflows,
     load_fits_the_links,
+    fluids_agree_with_packets,
 )
 """What there is to say about a cell of backend flow."""
 

@@ -22,6 +22,8 @@ from weft.validation import (
     fat_tree_large_packets,
     fat_tree_mptcp,
     fat_tree_reno,
+    flow_goodput,
+    flow_slowdown,
     hashed_load,
     infiniband_control,
     intervals,
@@ -88,7 +90,12 @@ ORACLES: Mapping[str, Oracle] = {
     "infiniband_control": infiniband_control.ORACLE,
     "pfc_headroom": pfc_headroom.ORACLE,
     "dcqcn_fixed_point": dcqcn_fixed_point.ORACLE,
+    "flow_goodput": flow_goodput.ORACLE,
+    "flow_slowdown": flow_slowdown.ORACLE,
 }
+
+AGREEMENT = ("flow_goodput", "flow_slowdown")
+"""Oracles that hold the flow level against the packet level."""
 
 
 @dataclass(frozen=True)
@@ -143,4 +150,17 @@ def document(finding: Finding) -> dict[str, object]:
     return head | row | tail
 
 
-__all__ = ["FAIL", "MARKS", "ORACLES", "PASS", "SHOWN", "Finding", "Oracle", "Row", "document", "run", "validate"]
+__all__ = [
+    "AGREEMENT",
+    "FAIL",
+    "MARKS",
+    "ORACLES",
+    "PASS",
+    "SHOWN",
+    "Finding",
+    "Oracle",
+    "Row",
+    "document",
+    "run",
+    "validate",
+]

@@ -20,6 +20,7 @@ MARKS: Mapping[str, str] = {
     "A": "analytic: exact up to the stated assumption",
     "C": "computed with a separate program",
     "H": "measured with htsim",
+    "P": "simulated by weft at the packet level",
     "V": "read in the published text",
     "R": "recalled from the paper, not re-read",
 }
