@@ -54,7 +54,7 @@ def checked(folder: Path, text: str, capsys: pytest.CaptureFixture[str]) -> dict
     return document
 
 
-@pytest.mark.parametrize(("transport", "rate"), [("infiniband", "4x QDR"), ("rocev2", "100 Gbps")])
+@pytest.mark.parametrize(("transport", "rate"), [("infiniband", "4x DDR"), ("rocev2", "100 Gbps")])
 def test_a_ring_that_can_deadlock_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], transport: str, rate: str
 ) -> None:
