@@ -1,5 +1,6 @@
 """The flow-level backend: one experiment file on either backend, the same tables, and null where only packets know."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from weft.errors import ExperimentError, ResultsError
 from weft.metric import METRICS
 from weft.report import describe
 from weft.report.folder import read_folder
+from weft.report.why import why
 
 BULK = {
     "topology": {"kind": "dumbbell", "left": 2, "right": 2, "link": {"rate": "1 Gbps", "delay": "10 us"}},
@@ -110,3 +112,10 @@ def test_what_leaves_the_range_in_which_both_levels_agree_is_said(workload: dict
     found = fluid.advice(next(fluid.cells()))
     assert len(found) == len(told)
     assert all(text.startswith(start) for text, start in zip(found, told, strict=True))
+
+
+def test_there_is_nothing_to_explain_of_fluids(tmp_path: Path) -> None:
+    results = weft.run(BULK | {"backend": {"kind": "flow"}, "measure": {"every": "10 ms"}}, out=tmp_path)
+    with pytest.raises(ResultsError, match="is of backend flow.*--backend packet"):
+        weft.explain(results)
+    assert why(read_folder(tmp_path)) is None

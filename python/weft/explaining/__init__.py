@@ -58,6 +58,10 @@ def _explained(
 ) -> Explanation:
     manifest = opened.manifests[name]
     experiment, spec = rerun.experiment_of(manifest)
+    if (kind := spec["backend"]["kind"]) != "packet":
+        raise ResultsError(
+            f"run {name} is of backend {kind}, which has no packets that could be late; run it with --backend packet"
+        )
     tables = opened.tables(name)
     for number in wanted:
         if number not in tables["flows"]["flow"]:

@@ -35,7 +35,8 @@ LEAST_SHARE = 0.05
 def why(folder: Folder) -> "Explanation | None":
     """What held flows up in the slowest run that can be explained as the folder is; None if there is none."""
     slowdowns = folder.run_values.get("slowdown.mean", {})
-    known = [(value, run) for run in folder.done if isinstance(value := slowdowns.get(run.name), float)]
+    of_packets = [run for run in folder.done if run.manifest is not None and run.manifest.get("backend") == "packet"]
+    known = [(value, run) for run in of_packets if isinstance(value := slowdowns.get(run.name), float)]
     order = [run for _, run in sorted(known, key=lambda pair: -pair[0])]
     sampled = (run for run in order if any(place.is_file() for place in _samples(folder, run)))
     for run in itertools.islice(sampled, MOST_TRIED):
