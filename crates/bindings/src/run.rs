@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
-use weft_net::results::Table;
+use weft_net::results::{Progress, Table};
 
 use crate::csv;
 use crate::faults::to_json;
@@ -22,15 +22,11 @@ const SAMPLE_ROWS: usize = 250_000;
 pub(crate) trait Simulator: Send + Sync {
     /// Events between two looks at the clock: some ten milliseconds of work.
     const EVENTS: u64;
-    /// {now_ps, end_ps, events, packet_hops, flows_done, flows_total, finished}
-    type Progress: Serialize + Send;
     /// What the manifest says of the run.
     type Summary: Serialize + Send;
 
     /// Handles about so many events.
-    fn advance(&mut self, events: u64) -> Self::Progress;
-    /// Whether nothing is left to do but `finish`.
-    fn is_finished(progress: &Self::Progress) -> bool;
+    fn advance(&mut self, events: u64) -> Progress;
     /// How many rows of samples wait to be taken.
     fn sample_rows(&self) -> usize;
     /// The samples since the last call.
@@ -92,7 +88,7 @@ impl<S: Simulator> Run<S> {
                     self.write_samples()?;
                 }
                 self.simulator.write_more()?;
-                if S::is_finished(&progress) || started.elapsed() >= slice {
+                if progress.finished || started.elapsed() >= slice {
                     return Ok(progress);
                 }
             }

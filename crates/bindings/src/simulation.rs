@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use weft_net::results::Table;
+use weft_net::results::{Progress, Table};
 use weft_packetsim as packetsim;
 
 use crate::faults::{fault_error, spec};
@@ -43,15 +43,10 @@ struct Packets {
 
 impl Simulator for Packets {
     const EVENTS: u64 = 100_000;
-    type Progress = packetsim::Progress;
     type Summary = packetsim::Summary;
 
-    fn advance(&mut self, events: u64) -> Self::Progress {
+    fn advance(&mut self, events: u64) -> Progress {
         self.simulation.advance(events)
-    }
-
-    fn is_finished(progress: &Self::Progress) -> bool {
-        progress.finished
     }
 
     fn sample_rows(&self) -> usize {
@@ -181,15 +176,10 @@ impl PacketSimulation {
 
 impl Simulator for weft_flowsim::Simulation {
     const EVENTS: u64 = 64;
-    type Progress = weft_flowsim::Progress;
     type Summary = weft_flowsim::Summary;
 
-    fn advance(&mut self, events: u64) -> Self::Progress {
+    fn advance(&mut self, events: u64) -> Progress {
         Self::advance(self, events)
-    }
-
-    fn is_finished(progress: &Self::Progress) -> bool {
-        progress.finished
     }
 
     fn sample_rows(&self) -> usize {

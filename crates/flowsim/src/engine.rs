@@ -8,12 +8,11 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use serde::Serialize;
 use serde_json::{Map, Value};
 use weft_net::error::Fault;
 use weft_net::ids::FlowId;
 use weft_net::random::mix;
-use weft_net::results::Table;
+use weft_net::results::{Progress, Table};
 use weft_net::scenario::Scenario;
 use weft_net::transport::Transport;
 use weft_net::units::Time;
@@ -79,25 +78,6 @@ struct UnderWay {
     since: u64,
     tail: u64,
     round_trip: u64,
-}
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Progress {
-    /// Simulated time, ps.
-    pub now_ps: u64,
-    /// When the run ends, ps, if that is a time.
-    pub end_ps: Option<u64>,
-    /// Events handled.
-    pub events: u64,
-    /// There are no packets.
-    pub packet_hops: u64,
-    /// Flows that are done or have no way.
-    pub flows_done: u64,
-    /// All flows.
-    pub flows_total: u64,
-    /// Nothing is left to do but [`Simulation::finish`].
-    pub finished: bool,
 }
 
 /// Why the run ended.

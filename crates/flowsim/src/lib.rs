@@ -13,7 +13,7 @@ pub mod sharing;
 mod startup;
 mod ways;
 
-pub use engine::{Progress, Simulation};
+pub use engine::Simulation;
 pub use outcome::{Outcome, Summary};
 
 /// Every kind of the rooms of this crate.

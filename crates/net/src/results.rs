@@ -6,7 +6,28 @@ mod link_table;
 pub use flow_table::{FlowRow, FlowTable, Latency, PacketCounts, flows};
 pub use link_table::{LinkRow, link_names, links, paths};
 
+use serde::Serialize;
+
 use crate::network::{Network, Node, NodeKind};
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Progress {
+    /// Simulated time, ps.
+    pub now_ps: u64,
+    /// When the run ends, ps, if that is a time.
+    pub end_ps: Option<u64>,
+    /// Events handled: of packets and timers, or of flows.
+    pub events: u64,
+    /// Packets that left a port over a link; 0 where there are no packets.
+    pub packet_hops: u64,
+    /// Flows that are done or given up.
+    pub flows_done: u64,
+    /// All flows.
+    pub flows_total: u64,
+    /// Nothing is left to do but to end the run.
+    pub finished: bool,
+}
 
 /// One column of a table; nulls are `None`.
 #[derive(Clone, Debug, PartialEq)]

@@ -76,7 +76,7 @@ use flow_control::FlowControl;
 
 pub use config::Config;
 pub use outcome::{Outcome, Summary};
-pub use simulation::{Progress, Simulation};
+pub use simulation::Simulation;
 
 /// The kinds of all rooms of this crate.
 pub fn kinds() -> Vec<weft_net::kinds::Kind> {

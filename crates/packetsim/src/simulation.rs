@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use weft_net::error::Fault;
-use weft_net::results::Table;
+use weft_net::results::{Progress, Table};
 use weft_net::scenario::Scenario;
 
 use crate::engine::Lossy;
@@ -18,25 +18,6 @@ use crate::ethernet::Ethernet;
 use crate::flow_control::FlowControl;
 use crate::lossless::Lossless;
 use crate::outcome::Outcome;
-
-/// How far a run has come.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct Progress {
-    /// Simulated time, ps.
-    pub now_ps: u64,
-    /// When the run ends, ps, if that is a time.
-    pub end_ps: Option<u64>,
-    /// Packets and local events handled.
-    pub events: u64,
-    /// Packets that left a port over a link.
-    pub packet_hops: u64,
-    /// Flows that are closed or given up.
-    pub flows_done: u64,
-    /// All flows.
-    pub flows_total: u64,
-    /// Nothing is left to do but [`Simulation::finish`].
-    pub finished: bool,
-}
 
 /// Why the run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -25,7 +25,7 @@ mod tally;
 use std::sync::Arc;
 
 use weft_net::load_balance::SwitchState;
-use weft_net::results::Table;
+use weft_net::results::{Progress, Table};
 use weft_net::scenario::Scenario;
 
 use crate::congestion::hpcc::Telemetry;
@@ -36,7 +36,7 @@ use crate::probe::{Observed, Probe};
 use crate::queue::Queue;
 use crate::record::{Record, UNKNOWN};
 use crate::schedule::Schedule;
-use crate::simulation::{End, Engine, Progress};
+use crate::simulation::{End, Engine};
 use crate::wheel::{Calendar, Event};
 
 use buffer::{Ingress, Shared};

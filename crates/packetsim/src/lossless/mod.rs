@@ -29,7 +29,7 @@ mod tally;
 
 use std::sync::Arc;
 
-use weft_net::results::Table;
+use weft_net::results::{Progress, Table};
 use weft_net::scenario::Scenario;
 
 use crate::flow_control::credit::CREDIT;
@@ -38,7 +38,7 @@ use crate::prefetch::{prefetch, prefetch_lines};
 use crate::probe::{Observed, Probe};
 use crate::record::{Record, UNKNOWN};
 use crate::schedule::Schedule;
-use crate::simulation::{End, Engine, Progress};
+use crate::simulation::{End, Engine};
 
 use adapter::{Adapter, Profile, Source};
 use arbiter::Tables;
